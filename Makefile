@@ -1,0 +1,79 @@
+# Makefile: builds Replay, runs it, tests it. `make help` lists what there is.
+# Everything generated goes below $(BUILD); nothing generated is committed.
+
+BUILD   ?= build
+CC      ?= gcc
+PREFIX  ?= /usr/local
+DESTDIR ?=
+VERSION := 0.1.0
+
+# What Debian provides; `make deps` installs what is missing.
+DEPS := gcc make re2c lemon pkg-config libblis-serial-dev libsleef-dev liblapacke-dev libedit-dev \
+        libcjson-dev libpng-dev libzip-dev zlib1g-dev check
+
+MULTIARCH := $(shell $(CC) -print-multiarch)
+BLIS_INC  := /usr/include/$(MULTIARCH)/blis-serial
+BLIS_LIB  := /usr/lib/$(MULTIARCH)/blis-serial/libblis.a
+
+OPT      ?= -O2
+WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
+CFLAGS   ?=
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) -ffp-contract=off -fno-math-errno -fopenmp -fPIC -fvisibility=hidden \
+              $(WARN) -I. -Ivm -Ilang -I$(BUILD) -isystem $(BLIS_INC) -DREPLAY_VERSION='"$(VERSION)"' $(CFLAGS)
+LIBS     := $(BLIS_LIB) -lsleef -llapacke -ledit -lcjson -lpng -lzip -lz -lm -fopenmp
+
+VM_SRC    := $(wildcard vm/*.c)
+LANG_SRC  := $(filter-out lang/main.c,$(wildcard lang/*.c))
+GEN_SRC   := $(BUILD)/lex.c $(BUILD)/parse_tables.c $(BUILD)/stdlib.c
+LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.c=.o)
+UNIT_SRC  := $(wildcard tests/unit/test_*.c)
+UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+
+.PHONY: all deps run test unit cases asan check format install clean help
+all: $(BUILD)/replay
+
+help:
+	@echo "make deps      install what is missing from Debian"
+	@echo "make           build $(BUILD)/replay"
+	@echo "make run       build and run the main example"
+	@echo "make test      build and pass the tests"
+	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
+	@echo "make check     warnings as errors, and static analysis"
+	@echo "make format    lay the C code out"
+	@echo "make install   below PREFIX ($(PREFIX)), honouring DESTDIR"
+
+include $(wildcard $(LIB_OBJ:.o=.d) $(BUILD)/lang/main.d)
+
+$(BUILD)/replay: $(BUILD)/lang/main.o $(BUILD)/libreplay.a
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/libreplay.a: $(LIB_OBJ)
+	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+$(BUILD)/%.o: $(BUILD)/%.c
+	$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
+
+$(BUILD)/lex.c: lang/lex.re
+	@mkdir -p $(@D)
+	re2c -W --no-generation-date -8 -i -o $@ $<
+# Lemon writes parse_tables.c and its token numbers, parse_tables.h.
+$(BUILD)/parse_tables.c: lang/parse.y
+	@mkdir -p $(@D)
+	cp $< $(BUILD)/parse_tables.y && lemon -q -T/usr/share/lemon/lempar.c $(BUILD)/parse_tables.y
+$(BUILD)/parse_tables.h: $(BUILD)/parse_tables.c
+$(LIB_OBJ): | $(BUILD)/parse_tables.c
+
+# The modules of stdlib/ travel inside the program.
+$(BUILD)/stdlib.c: $(wildcard stdlib/*.rl) stdlib/embed.sh
+	@mkdir -p $(@D)
+	sh stdlib/embed.sh stdlib/*.rl > $@
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libreplay.a $$(pkg-config --cflags --libs check) $(LIBS)
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,81 @@
+/* memory.h: the one accounting allocator under everything.
+ *
+ * Every byte the VM or the front end holds is taken here, under a tag, so that `--limit`,
+ * `--stats`, budgets and the leak tests all read the same numbers. Frees are sized: the caller
+ * says how much it gives back, which costs nothing to know and catches mistakes.
+ *
+ * Array buffers are the large part and go through memory_array_*: those are 64-byte aligned and
+ * pooled by size class (a first touch of fresh pages costs several times the arithmetic on them).
+ * Free pooled buffers are not live bytes.
+ *
+ * Invariants: live[tag] is the sum of sizes now held; live_all is their sum and never exceeds
+ * `limit`; peak values never fall except by memory_reset_peak. Nothing here aborts: a refusal
+ * returns NULL and records how much was asked for. */
+#ifndef REPLAY_MEMORY_H
+#define REPLAY_MEMORY_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum mem_tag {
+    MEM_ARRAY,    /* array buffers and array headers */
+    MEM_RESIDUAL, /* residuals and loop tapes (their own bytes, not the arrays they hold) */
+    MEM_VALUE,    /* tuples, records, strings, closures, forms */
+    MEM_CODE,     /* Code, its constants, its run form */
+    MEM_AST,      /* syntax trees, parser stack */
+    MEM_FRAME,    /* call frames */
+    MEM_TEXT,     /* source texts, diagnostics, interned names */
+    MEM_OTHER,
+    MEM_TAGS
+} mem_tag;
+
+typedef struct memory {
+    size_t live[MEM_TAGS], peak[MEM_TAGS];
+    size_t live_all, peak_all;
+    size_t limit;        /* bytes, SIZE_MAX when none (`--limit`) */
+    size_t array_budget; /* bytes of MEM_ARRAY, SIZE_MAX when none (`--budget`) */
+    /* Called when an array allocation of `bytes` would pass array_budget; returns true when it
+       freed something and the allocation is worth another try. NULL when there is no budget. */
+    bool (*evict)(void *ctx, size_t bytes);
+    void *evict_ctx;
+    size_t refused; /* size of the last refused request, 0 when none was */
+    uint64_t count; /* allocations made so far */
+    uint64_t fail_at; /* refuse the allocation with this count (tests); 0: never */
+    bool no_pool;   /* give buffers back to libc at once (`--no-pool`, sanitizers) */
+    struct mem_pool *pool;
+} memory;
+
+/* Prepares an empty allocator. Returns false when even that finds no memory. */
+bool memory_open(memory *m);
+/* Gives pooled buffers back. live_all must be 0 by now when every owner has let go. */
+void memory_close(memory *m);
+
+/* `bytes` of zeroed memory, or NULL (limit, fail_at, libc). bytes == 0 gives a unique pointer. */
+void *memory_alloc(memory *m, mem_tag tag, size_t bytes);
+/* Grows or shrinks; new bytes are not zeroed. NULL leaves `p` as it was. */
+void *memory_resize(memory *m, mem_tag tag, void *p, size_t old_bytes, size_t new_bytes);
+/* `bytes` must be what was asked for. p may be NULL. */
+void memory_free(memory *m, mem_tag tag, void *p, size_t bytes);
+
+/* A 64-byte aligned, pooled, *uninitialised* buffer; the accounted size is `bytes` itself. */
+void *memory_array_alloc(memory *m, size_t bytes);
+void memory_array_free(memory *m, void *p, size_t bytes);
+/* Returns every free pooled buffer to libc. */
+void memory_trim(memory *m);
+
+/* Peaks become the present live values. */
+void memory_reset_peak(memory *m);
+
+/* An arena: many small allocations freed at once, in chunks counted under one tag. */
+typedef struct arena {
+    memory *m;
+    mem_tag tag;
+    struct arena_chunk *head;
+} arena;
+void arena_open(arena *a, memory *m, mem_tag tag);
+/* Zeroed, 16-byte aligned; NULL on refusal. */
+void *arena_alloc(arena *a, size_t bytes);
+/* A NUL-terminated copy of `n` bytes; NULL on refusal. */
+char *arena_text(arena *a, const char *s, size_t n);
+void arena_close(arena *a);
+#endif
