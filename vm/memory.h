@@ -41,7 +41,8 @@ typedef struct memory {
     size_t refused; /* size of the last refused request, 0 when none was */
     uint64_t count; /* allocations made so far */
     uint64_t fail_at; /* refuse the allocation with this count (tests); 0: never */
-    bool no_pool;   /* give buffers back to libc at once (`--no-pool`, sanitizers) */
+    bool no_pool;   /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
+                       first array buffer is asked for, later changes have no effect */
     struct mem_pool *pool;
 } memory;
 
@@ -62,6 +63,12 @@ void *memory_array_alloc(memory *m, size_t bytes);
 void memory_array_free(memory *m, void *p, size_t bytes);
 /* Returns every free pooled buffer to libc. */
 void memory_trim(memory *m);
+
+/* Bytes of free pooled buffers now waiting for reuse (those of 256 bytes or less not counted). */
+size_t memory_pooled(const memory *m);
+/* Whether this build checks each block's size, tag and ends when it is freed, and pools nothing:
+   under the address sanitizer, or with -DREPLAY_CHECK_MEMORY. */
+bool memory_checked(void);
 
 /* Peaks become the present live values. */
 void memory_reset_peak(memory *m);

@@ -1,0 +1,89 @@
+/* vm.h: the handle everything hangs off.  Two VMs in one process do not meet.
+ *
+ * Errors: a function that can fail returns false (or NULL) with vm->error set; it is set once, by
+ * whoever sees the fault, and picked up by the interpreter, which adds the place and the frames. */
+#ifndef REPLAY_VM_H
+#define REPLAY_VM_H
+#include "prim.h"
+#include "diag.h"
+
+typedef struct random_state { uint64_t key, counter; } random_state; /* Philox; counter in draws */
+
+/* What the host (lang/, tests, embedding programs) provides. */
+typedef struct vm_config {
+    dtype float_dtype;      /* DTYPE_F64, or DTYPE_F32 under --float f32 */
+    int threads;            /* 0: as many as the machine has */
+    uint64_t seed;
+    size_t limit;           /* bytes, 0: none */
+    size_t budget;          /* bytes of live arrays, 0: none */
+    bool optimise;          /* run the optimiser (default true) */
+    bool fuse;              /* (default true) */
+    bool pool;              /* (default true) */
+    bool trace_nan;
+    void *ctx;
+    /* Output of print; returns false when it cannot be written. NULL: standard output. */
+    bool (*write)(void *ctx, const char *s, size_t n);
+    /* Warnings and notes while running; takes ownership. NULL: standard error. */
+    void (*report)(void *ctx, diag *d);
+    /* Compiles a rule's text, `fn(…) = …`, to Code (a function without captures); NULL with vm->error. */
+    code *(*compile)(void *ctx, vm *m, const char *name, const char *text);
+    /* Finds and compiles a module to Code without parameters returning its record; *key names it
+       uniquely (a module runs once). NULL with vm->error. */
+    code *(*load_module)(void *ctx, vm *m, const char *path, const source *importer, symbol *key);
+    int argc; char **argv;  /* what args() gives */
+} vm_config;
+
+typedef struct block_count { span at; uint64_t replays; } block_count;
+
+typedef struct vm_stats {
+    uint64_t step_runs, steps;
+    uint64_t rerun_ops;
+    uint64_t snapshots, snapshots_peak;
+    size_t saved, saved_peak;         /* bytes born in a forward pass and held by residuals */
+    block_count *blocks; uint32_t nblocks, blocks_cap;
+    double started;                   /* monotonic seconds */
+} vm_stats;
+
+struct vm {
+    memory mem;
+    vm_config config;
+    symbols *symbols;
+    prim_info *prim_infos;   /* prim_count of them */
+    struct prim_index *prim_by_name;
+    value globals;           /* V_TABLE: top-level functions by qualified name; replaced, never changed
+                                while a residual holds it */
+    value modules;           /* V_RECORD: modules that ran, by key */
+    random_state random;
+    uint64_t clock;          /* counts buffers made: their birth */
+    diag *error;
+    int fail_arg;            /* operand the last prim_fail pointed at, -1: the operation itself */
+    struct exec *exec;       /* frames */
+    struct keep *keep;       /* what is being recorded or replayed: see residual.h */
+    uint32_t mute;           /* > 0: output is silent (a region is being replayed) */
+    uint32_t gradient_depth; /* > 0: a forward pass of a gradient is running */
+    uint64_t gradient_birth; /* vm clock when the outermost one began */
+    volatile int interrupt;  /* set by a signal handler: stop at the next instruction */
+    uint32_t next_origin;    /* see code.h */
+    vm_stats stats;
+    const struct isa *isa;   /* kernel set chosen for this processor */
+};
+
+/* Opens a VM; NULL with a message on standard error only when memory is lacking at the start. */
+vm *vm_open(const vm_config *config);
+void vm_close(vm *m);
+vm_config vm_config_default(void);
+
+/* Sets vm->error (unless one is set already) and returns false. */
+bool vm_fail(vm *m, diag_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool vm_out_of_memory(vm *m); /* says what was asked for, the limit, and what is live */
+void vm_help(vm *m, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* to the error just set */
+void vm_note(vm *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A note or warning to the host now. */
+void vm_report(vm *m, severity s, diag_code code, span at, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+/* print's door: silent while muted. */
+bool vm_write(vm *m, const char *s, size_t n);
+
+/* The table of top-level functions (V_TABLE). */
+bool table_set(vm *m, value *table, symbol name, value v); /* copies when shared; consumes v */
+const value *table_get(value table, symbol name);          /* borrowed, or NULL */
+#endif
