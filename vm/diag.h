@@ -27,7 +27,9 @@ typedef struct span {
     source *src; /* borrowed: whoever stores a span keeps the source alive */
     uint32_t lo, hi;
 } span;
-/* Line and column (code points), both from 1. */
+/* The line, from 1, that byte `at` lies on; at <= s->length. */
+uint32_t source_line(const source *s, uint32_t at);
+/* Line and column (code points), both from 1; 0 and 0 when no place is known. */
 void span_where(span s, uint32_t *line, uint32_t *column);
 
 typedef enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } severity;
@@ -45,6 +47,7 @@ const char *diag_code_name(diag_code c);
 
 typedef struct diag_label { span at; char *message; /* owned; may be "" */ } diag_label;
 typedef struct diag_frame { span at; char *function; } diag_frame; /* innermost first */
+/* A label or frame in a diagnostic holds a reference to its source. */
 
 typedef struct diag {
     memory *m;
@@ -65,6 +68,9 @@ diag *diag_new(memory *m, severity s, diag_code c, const char *fmt, ...) __attri
 void diag_label_add(diag *d, span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void diag_note_add(diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void diag_help_set(diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Call it for every frame, innermost first: of a deep stack the first and the last
+   DIAG_FRAMES_KEPT / 2 are kept, the rest counted in frames_left_out. */
+enum { DIAG_FRAMES_KEPT = 20 };
 void diag_frame_add(diag *d, span at, const char *function);
 void diag_free(diag *d); /* the whole list */
 /* Renders one diagnostic (not its `next`) as text ending in a newline. */

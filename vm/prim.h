@@ -55,7 +55,7 @@ typedef enum shape_class {
     S_REDUCE,    /* (x, axis, keepdims) */
     S_SCALAR,
     S_MATMUL,
-    S_CUSTOM,    /* the row's own function prim_shape_<name> is not needed: no prediction */
+    S_CUSTOM     /* whatever the kernel gives: no prediction */
 } shape_class;
 
 typedef struct prim prim;

@@ -1,0 +1,69 @@
+/* residual.h: what is kept between a forward pass and its adjoint program.
+ *
+ * A residual is in one of two states that mean the same: *recorded* (the values: the captures of a
+ * pullback, the entries of a tape) or *replayable* (the Code of a region and what entered it). FORCE
+ * turns the second into the first by running the region again: silent, with the random state and the
+ * top-level functions of the first time, and with what it read from the world then.
+ *
+ * Keeping. While a region runs for the first time under a gradient, its replayable residual is the
+ * *recorder*: results of primitives its policy chooses (matrix products, named values) and of every
+ * A_INPUT primitive are appended to its keep list, each under the `origin` of its instruction. While
+ * it is forced it is the *reader*: such an instruction takes the next value kept under its origin
+ * instead of running. Plain and fwd Code share origins, so this is a memo, invisible to meaning, and
+ * every order of derivative works unchanged.
+ *
+ * Holds. `object.holds` counts residuals and tapes that hold an object (directly; a container passes
+ * its first hold on to its parts and takes its last one back). A buffer born since the outermost
+ * gradient began and held at least once counts in vm->stats.saved. */
+#ifndef REPLAY_RESIDUAL_H
+#define REPLAY_RESIDUAL_H
+#include "code.h"
+
+typedef struct kept { uint32_t origin; value v; } kept;
+/* In order of execution within each origin. */
+typedef struct keep_list { kept *of; uint32_t n, cap; struct keep_slot { uint32_t origin, cursor, first; } *slots; uint32_t nslots; } keep_list;
+
+typedef struct residual {
+    object h;
+    code *region;            /* retained; its captures are `entered` */
+    uint32_t n;              /* values that entered */
+    const block_options *options; /* of the block, inside region's or its owner's arena: owner below */
+    code *owner;             /* retained: the Code that options belong to */
+    random_state random;     /* when the region was entered */
+    value globals;           /* table of top-level functions then */
+    keep_list keep;
+    value entered[];
+} residual;
+static inline residual *as_residual(value v) { return (residual *)v.u.o; }
+
+/* Entries of `width` values. An entry may be shared by copies of the tape until one of them changes. */
+typedef struct tape { object h; uint32_t width; uint64_t n, cap; value *v; } tape;
+static inline tape *as_tape(value v) { return (tape *)v.u.o; }
+
+residual *residual_new(vm *m, code *region, uint32_t n); /* captures random state and globals */
+/* Pure updates, in place when unique. `t` consumed; entry values consumed on success. */
+bool tape_push(vm *m, value *t, uint32_t width, value *entry);
+/* Takes the last entry out; of V_ZERO gives V_ZEROs. */
+bool tape_pop(vm *m, value *t, uint32_t width, value *entry);
+bool tape_acc(vm *m, value a, value b, value *out); /* entrywise __acc; a and b borrowed */
+
+/* Hold accounting: called when a residual, pullback or tape takes a value in or lets it go. */
+void value_hold(vm *m, value v);
+void value_unhold(vm *m, value v);
+
+/* The context stack of recorders and readers. */
+typedef struct keep_context { residual *r; bool reading; uint32_t *cursors; } keep_context;
+typedef struct keep { keep_context *of; uint32_t n, cap; } keep;
+bool keep_record(vm *m, residual *r);   /* the region runs for the first time */
+bool keep_read(vm *m, residual *r);     /* it is being forced */
+void keep_leave(vm *m);                 /* pops the innermost */
+void keep_leave_to(vm *m, uint32_t n);  /* after an error */
+/* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */
+bool keep_lookup(vm *m, uint32_t origin, value *out);
+/* After one ran. `policy_word` as chosen by keep_wants. False: no memory. */
+bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result);
+void keep_open(vm *m);
+void keep_close(vm *m);
+/* "64 values, 1.2 MiB": what residuals reachable from v hold, as a record for saved(f, …). */
+bool residual_report(vm *m, value v, value *out);
+#endif
