@@ -22,7 +22,7 @@ static void free_string(memory *m, char *s)
     if (s) memory_free(m, MEM_TEXT, s, strlen(s) + 1);
 }
 
-source *source_new(memory *m, const char *name, const char *text, size_t length)
+source *source_new(memory *m, const char *name, const char *body, size_t length)
 {
     if (length >= UINT32_MAX) return NULL; /* spans are 32 bits wide */
     source *s = memory_alloc(m, MEM_TEXT, sizeof *s);
@@ -31,9 +31,9 @@ source *source_new(memory *m, const char *name, const char *text, size_t length)
     s->refs = 1;
     s->length = length;
     s->nlines = 1;
-    for (size_t i = 0; i < length; i++) s->nlines += text[i] == '\n';
+    for (size_t i = 0; i < length; i++) s->nlines += body[i] == '\n';
     s->name = copy_bytes(m, name, strlen(name));
-    s->text = copy_bytes(m, text, length);
+    s->text = copy_bytes(m, body, length);
     s->lines = memory_alloc(m, MEM_TEXT, s->nlines * sizeof *s->lines);
     if (!s->name || !s->text || !s->lines) {
         source_release(s);
@@ -41,7 +41,7 @@ source *source_new(memory *m, const char *name, const char *text, size_t length)
     }
     uint32_t line = 1;
     for (size_t i = 0; i < length; i++)
-        if (text[i] == '\n') s->lines[line++] = (uint32_t)i + 1;
+        if (body[i] == '\n') s->lines[line++] = (uint32_t)i + 1;
     return s;
 }
 
