@@ -48,6 +48,10 @@ value array_get(const array *a, const int64_t *index);
 value array_at(const array *a, int64_t offset); /* offset in elements from data */
 void array_put(array *a, int64_t offset, value scalar); /* scalar is converted to a's dtype */
 
+/* Converts n elements, src at stride ss, into dense dst: i64 to float rounds to nearest, float to i64
+   truncates (out of range and NaN give INT64_MIN: the caller checks), to bool is != 0. */
+void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss, int64_t n);
+
 /* --- shape arithmetic (shape.c) ------------------------------------------------------------ */
 /* A plain description of any numeric value: a scalar has rank 0. Borrowed pointers only. */
 typedef struct shaped {
@@ -66,6 +70,11 @@ bool shape_broadcast(vm *m, const char *what, const shaped *a, const shaped *b, 
 dtype dtype_promote(vm *m, const shaped *a, const shaped *b, weakness *weak);
 /* Normalises a negative axis; error naming `what` when out of range. */
 bool shape_axis(vm *m, const char *what, int64_t axis, int rank, int *out);
+/* Merges neighbouring axes that one stride can walk and drops those of size 1, in row-major order of
+   elements. s->size stays. */
+void shape_collapse(shaped *s);
+/* Elements first .. first + n of s in row-major order, converted into dense dst. (array.c) */
+void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n);
 /* "[2, 3]" */
 void shape_print(int rank, const int64_t *shape, text *out);
 
@@ -76,6 +85,13 @@ void shape_print(int rank, const int64_t *shape, text *out);
 typedef struct form { object h; uint8_t kind; /* V_ARRAY, V_TUPLE or V_RECORD */
     uint8_t dtype, rank; uint32_t n; int64_t *shape; symbol *names; value *parts; } form;
 static inline form *as_form(value v) { return (form *)v.u.o; }
+size_t form_bytes(const form *f);                /* of the whole object, for its sized free */
+bool form_same(const form *a, const form *b);
+void form_print(vm *m, value f, text *out);      /* "f64[2, 3]", "{w: f64[2], b: f64}", "(f64, ...)" */
+/* A form equal to that of an array of this dtype and shape (rank 0: unboxed). V_UNDEF on refusal. */
+value form_of_array(vm *m, dtype d, weakness w, int rank, const int64_t *shape);
+/* Zeros of form f: numbers and arrays of zeros, structures of them; FORM_OTHER gives none. */
+bool form_zeros(vm *m, value f, value *out);
 bool form_of(vm *m, value x, value *out);
 /* Only the outermost level: a tuple's or record's parts are FORM_OTHER (O(1) in the parts' size). */
 bool form_shallow(vm *m, value x, value *out);

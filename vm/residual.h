@@ -47,6 +47,10 @@ bool tape_push(vm *m, value *t, uint32_t width, value *entry);
 bool tape_pop(vm *m, value *t, uint32_t width, value *entry);
 bool tape_acc(vm *m, value a, value b, value *out); /* entrywise __acc; a and b borrowed */
 
+/* Lets go of what a dying residual or tape holds and frees it. Only object_free calls this; parts whose
+   last reference goes are queued there, not freed by recursion. */
+void residual_dispose(vm *m, object *o);
+
 /* Hold accounting: called when a residual, pullback or tape takes a value in or lets it go. */
 void value_hold(vm *m, value v);
 void value_unhold(vm *m, value v);

@@ -66,6 +66,8 @@ struct vm {
     uint32_t next_origin;    /* see code.h */
     vm_stats stats;
     const struct isa *isa;   /* kernel set chosen for this processor */
+    object *free_queue;      /* dead objects not yet disposed of, linked through their counts */
+    bool freeing;            /* an object_free further out is emptying the queue */
 };
 
 /* Opens a VM; NULL with a message on standard error only when memory is lacking at the start. */
@@ -83,7 +85,10 @@ void vm_report(vm *m, severity s, diag_code code, span at, const char *fmt, ...)
 /* print's door: silent while muted. */
 bool vm_write(vm *m, const char *s, size_t n);
 
-/* The table of top-level functions (V_TABLE). */
+/* The table of top-level functions (V_TABLE): open addressing, cap a power of two, keys[i] 0: free. */
+typedef struct table { object h; uint32_t n, cap; symbol *keys; value *v; } table;
+static inline table *as_table(value v) { return (table *)v.u.o; }
+value table_new(vm *m); /* empty; V_UNDEF with the error set when refused */
 bool table_set(vm *m, value *table, symbol name, value v); /* copies when shared; consumes v */
 const value *table_get(value table, symbol name);          /* borrowed, or NULL */
 #endif

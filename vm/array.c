@@ -1,0 +1,223 @@
+/* array.c: arrays and their buffers: making, viewing, copying, reading and writing one element.
+ *
+ * In go shapes, out come arrays with one reference. What holds throughout: an array is a view of
+ * exactly one buffer, which counts the arrays that view it; `dense` says that strides are row-major
+ * for the shape (an axis of size 1 may have any stride and still be dense: nobody steps along it).
+ * Conversions are those of array_copy alone, so every kernel that converts gets the same numbers. */
+#include "vm.h"
+#include <string.h>
+
+/* The number of elements, or -1 when it or its bytes do not fit. */
+static int64_t size_of_shape(int rank, const int64_t *shape, size_t element)
+{
+    int64_t n = 1;
+    bool empty = false;
+    for (int i = 0; i < rank; i++) {
+        if (shape[i] < 0) return -1;
+        if (shape[i] == 0) { empty = true; continue; }
+        if (__builtin_mul_overflow(n, shape[i], &n)) return -1;
+    }
+    int64_t bytes;
+    if (__builtin_mul_overflow(n, (int64_t)element, &bytes)) return -1;
+    return empty ? 0 : n;
+}
+
+static size_t header_bytes(int rank) { return sizeof(array) + 2 * (size_t)rank * sizeof(int64_t); }
+
+static array *header_new(vm *m, dtype d, int rank, const int64_t *shape)
+{
+    array *a = memory_alloc(&m->mem, MEM_ARRAY, header_bytes(rank));
+    if (!a) {
+        vm_out_of_memory(m);
+        return NULL;
+    }
+    a->h.refs = 1;
+    a->h.kind = V_ARRAY;
+    a->dtype = (uint8_t)d;
+    a->rank = (uint8_t)rank;
+    memcpy(a->dims, shape, (size_t)rank * sizeof(int64_t));
+    return a;
+}
+
+array *array_new(vm *m, dtype d, int rank, const int64_t *shape)
+{
+    if (rank < 1 || rank > RANK_MAX) {
+        vm_fail(m, DIAG_SHAPE, "an array of rank %d: the most is %d", rank, RANK_MAX);
+        return NULL;
+    }
+    int64_t n = size_of_shape(rank, shape, dtype_size[d]);
+    if (n < 0) {
+        text t;
+        text_open(&t, &m->mem);
+        shape_print(rank, shape, &t);
+        vm_fail(m, DIAG_SHAPE, "an array of shape %s cannot be: a size is negative or beyond 64 bits", text_str(&t));
+        text_close(&t);
+        return NULL;
+    }
+    array *a = header_new(m, d, rank, shape);
+    if (!a) return NULL;
+    size_t bytes = (size_t)n * dtype_size[d];
+    buffer *b = memory_alloc(&m->mem, MEM_ARRAY, sizeof *b);
+    void *data = b ? memory_array_alloc(&m->mem, bytes) : NULL;
+    if (!data) {
+        memory_free(&m->mem, MEM_ARRAY, b, sizeof *b);
+        memory_free(&m->mem, MEM_ARRAY, a, header_bytes(rank));
+        vm_out_of_memory(m);
+        return NULL;
+    }
+    b->refs = 1;
+    b->bytes = bytes;
+    b->birth = m->clock++;
+    b->data = data;
+    a->buf = b;
+    a->data = data;
+    a->dense = true;
+    a->size = n;
+    int64_t step = 1;
+    int64_t *stride = array_stride(a);
+    for (int i = rank - 1; i >= 0; i--) {
+        stride[i] = step;
+        step *= shape[i] > 0 ? shape[i] : 1;
+    }
+    return a;
+}
+
+array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape)
+{
+    array *a = array_new(m, d, rank, shape);
+    if (a) memset(a->data, 0, a->buf->bytes);
+    return a;
+}
+
+array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset)
+{
+    array *v = header_new(m, (dtype)a->dtype, rank, shape);
+    if (!v) return NULL;
+    memcpy(array_stride(v), stride, (size_t)rank * sizeof(int64_t));
+    v->size = 1;
+    for (int i = 0; i < rank; i++) v->size *= shape[i];
+    v->dense = true;
+    int64_t step = 1;
+    if (v->size)
+        for (int i = rank - 1; i >= 0; i--) {
+            if (shape[i] != 1 && stride[i] != step) v->dense = false;
+            step *= shape[i];
+        }
+    v->buf = a->buf;
+    v->buf->refs++;
+    v->data = (char *)a->data + offset * (int64_t)dtype_size[a->dtype];
+    return v;
+}
+
+/* dst[i * ds] = (conversion) src[i * ss]. Written once for each pair of dtypes. */
+#define CONVERT(D, S, expression) \
+    { D *q = dst; const S *p = src; for (int64_t i = 0; i < n; i++) { S x = p[i * ss]; q[i] = expression; } return; }
+void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss, int64_t n)
+{
+    if (to == from && ss == 1) {
+        memcpy(dst, src, (size_t)n * dtype_size[to]);
+        return;
+    }
+    switch ((int)to * 4 + (int)from) {
+    case DTYPE_BOOL * 4 + DTYPE_BOOL: CONVERT(uint8_t, uint8_t, x)
+    case DTYPE_BOOL * 4 + DTYPE_I64: CONVERT(uint8_t, int64_t, x != 0)
+    case DTYPE_BOOL * 4 + DTYPE_F32: CONVERT(uint8_t, float, x != 0)
+    case DTYPE_BOOL * 4 + DTYPE_F64: CONVERT(uint8_t, double, x != 0)
+    case DTYPE_I64 * 4 + DTYPE_BOOL: CONVERT(int64_t, uint8_t, x)
+    case DTYPE_I64 * 4 + DTYPE_I64: CONVERT(int64_t, int64_t, x)
+    case DTYPE_I64 * 4 + DTYPE_F32: CONVERT(int64_t, float, x >= -0x1p63f && x < 0x1p63f ? (int64_t)x : INT64_MIN)
+    case DTYPE_I64 * 4 + DTYPE_F64: CONVERT(int64_t, double, x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN)
+    case DTYPE_F32 * 4 + DTYPE_BOOL: CONVERT(float, uint8_t, (float)x)
+    case DTYPE_F32 * 4 + DTYPE_I64: CONVERT(float, int64_t, (float)x)
+    case DTYPE_F32 * 4 + DTYPE_F32: CONVERT(float, float, x)
+    case DTYPE_F32 * 4 + DTYPE_F64: CONVERT(float, double, (float)x)
+    case DTYPE_F64 * 4 + DTYPE_BOOL: CONVERT(double, uint8_t, (double)x)
+    case DTYPE_F64 * 4 + DTYPE_I64: CONVERT(double, int64_t, (double)x)
+    case DTYPE_F64 * 4 + DTYPE_F32: CONVERT(double, float, (double)x)
+    case DTYPE_F64 * 4 + DTYPE_F64: CONVERT(double, double, x)
+    }
+}
+
+void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n)
+{
+    size_t es = dtype_size[s->dtype], ed = dtype_size[to];
+    const char *src = s->data;
+    char *out = dst;
+    if (s->rank == 0) {
+        array_convert(to, dst, s->dtype, src, 0, n);
+        return;
+    }
+    /* Position of element `first`. */
+    int last = s->rank - 1;
+    int64_t ix[RANK_MAX], at = 0, k = first;
+    for (int d = last; d >= 0; d--) {
+        ix[d] = s->shape[d] ? k % s->shape[d] : 0;
+        k = s->shape[d] ? k / s->shape[d] : 0;
+        at += ix[d] * s->stride[d];
+    }
+    while (n > 0) {
+        int64_t run = s->shape[last] - ix[last];
+        if (run > n) run = n;
+        array_convert(to, out, s->dtype, src + at * (int64_t)es, s->stride[last], run);
+        out += run * (int64_t)ed;
+        n -= run;
+        ix[last] += run;
+        at += run * s->stride[last];
+        for (int d = last; d > 0 && ix[d] == s->shape[d]; d--) {
+            at += s->stride[d - 1] - ix[d] * s->stride[d];
+            ix[d] = 0;
+            ix[d - 1]++;
+        }
+    }
+}
+
+array *array_copy(vm *m, const array *a, dtype d)
+{
+    array *c = array_new(m, d, a->rank, a->dims);
+    if (!c || !a->size) return c;
+    if (a->dense) {
+        array_convert(d, c->data, (dtype)a->dtype, a->data, 1, a->size);
+        return c;
+    }
+    value v = {.tag = V_ARRAY, .u.o = (object *)&a->h};
+    shaped s;
+    shaped_of(&v, &s);
+    shape_collapse(&s);
+    shape_gather(&s, d, c->data, 0, a->size);
+    return c;
+}
+
+array *array_dense(vm *m, const array *a)
+{
+    if (!a->dense) return array_copy(m, a, (dtype)a->dtype);
+    array *same = (array *)a;
+    same->h.refs++;
+    return same;
+}
+
+bool array_unique(const array *a) { return a->h.refs == 1 && a->buf->refs == 1; }
+
+value array_get(const array *a, const int64_t *index)
+{
+    int64_t at = 0;
+    const int64_t *stride = array_stride(a);
+    for (int i = 0; i < a->rank; i++) at += index[i] * stride[i];
+    return array_at(a, at);
+}
+
+value array_at(const array *a, int64_t offset)
+{
+    switch ((dtype)a->dtype) {
+    case DTYPE_BOOL: return value_bool(((uint8_t *)a->data)[offset] != 0);
+    case DTYPE_I64: return value_i64(((int64_t *)a->data)[offset]);
+    case DTYPE_F32: return value_f32(((float *)a->data)[offset]);
+    default: return value_f64(((double *)a->data)[offset]);
+    }
+}
+
+void array_put(array *a, int64_t offset, value scalar)
+{
+    shaped s;
+    shaped_of(&scalar, &s);
+    array_convert((dtype)a->dtype, (char *)a->data + offset * (int64_t)dtype_size[a->dtype], s.dtype, s.data, 1, 1);
+}
