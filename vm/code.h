@@ -33,7 +33,7 @@ typedef enum opcode {
 typedef enum imm_kind {
     IMM_NONE,
     IMM_CONST,    /* index into code->consts */
-    IMM_PRIM,     /* prim_number */
+    IMM_PRIM,     /* prim_number, or-ed with PRIM_SPREAD */
     IMM_SYMBOL,   /* a symbol */
     IMM_CODE,     /* index into code->codes */
     IMM_NAMES,    /* index into code->names: a list of names, aligned with the sources */
@@ -45,6 +45,9 @@ typedef enum imm_kind {
     IMM_COUNT,
     IMM_FUSED     /* index into the run form's fused programs */
 } imm_kind;
+
+/* PRIM: the last source is a tuple whose elements are the last arguments (a variadic primitive as a value). */
+#define PRIM_SPREAD 0x80000000u
 
 /* CALL. Without flags: sources f, arguments by position; missing trailing ones are V_UNDEF (the
    callee's SELDEF puts the default there); an arity error otherwise. Results: as many as the callee
@@ -74,7 +77,9 @@ typedef enum derive_kind { DERIVE_FWD, DERIVE_JVP } derive_kind;
 enum instr_flags {
     INSTR_ADJOINT = 1, /* belongs to an adjoint program (its span is the primal source's) */
     INSTR_STEP = 2,    /* LOOP: a primal loop: its bodies count as steps under a gradient */
-    INSTR_RESIDUAL = 4 /* CLOSURE: a pullback; what it captures is held by a residual */
+    INSTR_RESIDUAL = 4,/* CLOSURE: a pullback; what it captures is held by a residual */
+    INSTR_RULE = 8     /* put in by a differentiation pass, not by the user: may be dropped when unused
+                          although it could fail (as INSTR_ADJOINT, without belonging to an adjoint program) */
 };
 
 typedef struct instr {
@@ -131,11 +136,14 @@ struct code {
     bool rest;               /* the last parameter takes all further arguments as a tuple */
     symbol *param_names;     /* nparams */
     uint32_t nresults;       /* what its RETURN gives: 1 for functions of the language */
+    bool rest_result;        /* (pullbacks) the last result is a tuple, or symbolic zero, spread over whatever
+                                results the caller still wants. A CALL_PULLBACK site may want fewer results
+                                than there are (arguments left to defaults): the others are dropped */
     uint32_t nregs;
     symbol *reg_names;       /* nregs: the user's name for the value, 0 none */
     block *body;             /* params: captures, then parameters */
     value *consts; uint32_t nconsts;
-    code **codes; uint32_t ncodes;           /* owned references */
+    code **codes; uint32_t ncodes;           /* owned references; those in the same group are not counted */
     name_list *names; uint32_t nnames;
     contract_list *contracts; uint32_t ncontracts;
     block_options *options; uint32_t noptions;
@@ -145,6 +153,7 @@ struct code {
     struct derived { uint8_t kind; uint64_t mask; code *code; struct derived *next; } *derived;
     enum code_special { SPECIAL_NONE, SPECIAL_CUSTOM_VJP } special; /* captures (f, back): see diff */
     struct run *run;         /* run form, made at first use */
+    const char *display;     /* what code_display_name gives */
     bool finished;
 };
 
@@ -152,15 +161,25 @@ struct code {
  * A builder is a Code under construction and a current block. After a refusal `failed` is set and
  * everything further is ignored; code_finish then returns NULL with the error set. */
 typedef struct builder { vm *vm; code *c; block *at; bool failed; uint8_t flags; /* or-ed into instrs */
-    span where; uint32_t point; const span *src_at; uint32_t origin; } builder;
-/* where/point/src_at/origin apply to the next instructions; origin 0 takes a fresh one each. */
+    span where; uint32_t point; const span *src_at; uint32_t origin;
+    uint32_t *slots, nslots;   /* hash of shared constants: index + 1 */
+    struct spare *spare; } builder;
+/* where/point/origin apply to the next instructions; origin 0 takes a fresh one each. src_at is copied
+   by the next instruction that has sources (it must have as many spans) and is then NULL again.
+   After a refusal builder functions still give valid pointers, so a pass may go on; it should look
+   at `failed` once per source instruction and stop. */
 
 bool builder_open(builder *b, vm *m, symbol name, source *src, uint32_t ncaptures, uint32_t nparams);
 reg builder_reg(builder *b, symbol name);                 /* a fresh register */
 block *builder_block(builder *b, uint32_t nparams);       /* a fresh block with fresh parameter registers */
 reg block_param_add(builder *b, block *k, symbol name);   /* one more parameter */
 uint32_t builder_const(builder *b, value v);              /* consumes v; equal scalars and strings share */
-uint32_t builder_code(builder *b, code *c);               /* consumes the reference */
+/* Consumes the reference. A Code of the same group (a rev Code that its fwd Code makes closures of) is
+   passed with code_retain like any other; builder_finish_derived gives that reference back, so that a
+   group never holds itself. */
+uint32_t builder_code(builder *b, code *c);
+uint32_t builder_options(builder *b, const block_options *o);     /* copies; names retained */
+uint32_t builder_contracts(builder *b, const contract_list *l);   /* copies */
 uint32_t builder_names(builder *b, uint32_t n, const symbol *names);
 /* Appends an instruction with fresh result registers to b->at. Pointers are copied. */
 instr *builder_add(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src);
@@ -173,12 +192,24 @@ instr *instr_new(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t ns
 reg builder_prim(builder *b, const prim *p, uint32_t n, const reg *src);
 reg build_const(builder *b, value v);
 void builder_yield(builder *b, uint32_t n, const reg *src);
-void builder_return(builder *b, uint32_t n, const reg *src);
-/* Verifies and freezes. The builder is finished with either way. */
+void builder_return(builder *b, uint32_t n, const reg *src); /* sets nresults */
+/* Removes unused instructions, results of IF and carried values of LOOP from Code under construction
+   (opt_dead.c). What must stay: effects, calls, and what the user wrote and could fail (no INSTR_ADJOINT or
+   INSTR_RULE). With drop_output, for Code that only ever runs as a replay, also the latter goes, and
+   A_OUTPUT primitives. False when refused. */
+bool code_drop_dead(builder *b, bool drop_output);
+/* Verifies and freezes; numbers its checkpoint blocks. The builder is finished with either way.
+   required, rest, param_names, help, at … are set by the caller in b->c before. */
 code *builder_finish(builder *b);
 
-/* As builder_finish, for Code derived from `primal`: it joins primal's group and is borrowed. */
+/* As builder_finish, for Code derived from `primal`: it joins primal's group and is borrowed. Options
+   keep the block numbers they were copied with. */
 code *builder_finish_derived(builder *b, code *primal, enum code_role role);
+
+/* vm_close: frees vm->stats.blocks (whose spans hold their sources). */
+void code_blocks_close(vm *m);
+/* Frees c->run. (run.c) */
+void run_free(code *c);
 
 code *code_retain(code *c);
 void code_release(code *c);
@@ -193,10 +224,24 @@ code *code_of_prim(vm *m, const prim *p);
    the bit; c itself when !vm->config.optimise. Borrowed. (opt.c) */
 code *code_optimise(code *c);
 
+/* No effect beyond its result (it may fail): not random, no output, input or effect. */
+bool code_is_pure_prim(const prim *p);
+/* Whether running i can do nothing but give its results: no effect and no error. */
+bool instr_cannot_fail(const instr *i);
+/* The registers used in k, or in a block inside it, and defined outside k; in order of first use. *out is
+   in a. False when refused. Linear in the size of k. */
+bool block_free_regs(const code *c, const block *k, arena *a, reg **out, uint32_t *n);
+
 /* --- other passes --------------------------------------------------------------------------- */
+enum { CODE_NEST_MAX = 10000 }; /* blocks within blocks: passes recurse on nesting, and on nothing else */
 bool code_verify(vm *m, const code *c);                     /* verify.c; error DIAG_INTERNAL */
 void code_disassemble(const code *c, text *out);            /* dis.c: text that code_assemble reads back */
-code *code_assemble(vm *m, const char *name, const char *s, size_t n); /* asm.c */
+/* The same for people. With `lines`, each source line stands as a comment before what was made of it. */
+typedef struct dis_options { bool lines, marks /* `~` before adjoint instructions */, children, spans; } dis_options;
+void code_list(const code *c, dis_options o, text *out);
+/* The first function of the text; functions within are its codes. NULL with vm->error, located in the
+   text. (asm.c, which describes the text) */
+code *code_assemble(vm *m, const char *name, const char *s, size_t n);
 
 typedef struct op_row { const char *name; int results, sources, blocks; imm_kind imm; unsigned flags; const char *synopsis; } op_row;
 enum { F_NONE = 0, F_PURE = 1, F_END = 2, F_CALL = 4 };

@@ -107,6 +107,7 @@ typedef struct prim_info {
     code **vjp;  /* one per parameter: fn(g, y, params…), NULL when that argument has none (or not yet compiled) */
     code *jvp;   /* CUSTOM: fn(y, params…, d<param>…) */
     bool vjp_ready, jvp_ready;
+    code *as_value; /* code_of_prim: made at first use, released by prims_close */
 } prim_info;
 /* Parses all signatures; called once by vm_open. */
 bool prims_open(vm *m);
