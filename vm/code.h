@@ -86,6 +86,7 @@ typedef struct instr {
     uint8_t op, flags;
     uint16_t ndst;
     uint32_t nsrc, nblocks;
+    uint32_t mark;           /* scratch of the pass that is running */
     reg *dst, *src;
     struct block **blocks;
     uint32_t imm;
