@@ -56,7 +56,7 @@ $(BUILD)/%.o: %.c
 $(BUILD)/%.o: $(BUILD)/%.c
 	$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
 
-$(BUILD)/lex.c: lang/lex.re
+$(BUILD)/lex.c: lang/lex.re lang/unicode.re
 	@mkdir -p $(@D)
 	re2c -W --no-generation-date -8 -i -o $@ $<
 # Lemon writes parse_tables.c and its token numbers, parse_tables.h.

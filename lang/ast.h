@@ -123,4 +123,17 @@ typedef struct ast {
     function *main;   /* the script as a function without parameters; its body is an N_BLOCK */
 } ast;
 void ast_close(ast *t);
+
+/* Walkers loop down left spines (above) and may recurse on everything else: the parser refuses a
+   text in which that would go deeper than this. A change of kind along a spine counts as a level, a
+   body as one more than its statements. */
+#define AST_DEPTH_MAX 1000
+
+/* Prints the script as S-expressions, a statement per line; for tests and for looking. Does not
+   recurse. */
+void ast_dump(const ast *t, text *out);
+/* The same for one expression or statement. */
+void node_dump(const node *n, const symbols *syms, memory *m, text *out);
+/* "+", "==", …; "" for OP_NONE. */
+const char *oper_name(oper o);
 #endif
