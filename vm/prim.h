@@ -80,6 +80,8 @@ typedef struct tiles {
     /* i64 kernels that can overflow or divide by zero: returns false at the first such element */
     bool (*i64_checked)(int64_t n, void *out, const void *const *args, unsigned scalars, int64_t *where);
     const char *i64_fault; /* "integer overflow", "division of an integer by zero" */
+    bool condition;        /* the first argument is bool and stands outside promotion, and bools stay
+                              bools (where); D_BOOL rows keep bools too */
 } tiles;
 
 typedef struct prim_param { symbol name; bool optional, rest; value deflt; } prim_param;
@@ -107,6 +109,9 @@ typedef struct prim_info {
     code **vjp;  /* one per parameter: fn(g, y, params…), NULL when that argument has none (or not yet compiled) */
     code *jvp;   /* CUSTOM: fn(y, params…, d<param>…) */
     bool vjp_ready, jvp_ready;
+    bool variadic;
+    uint32_t required;    /* parameters without default, not counting a rest parameter */
+    uint64_t listed;      /* bit i: the vjp text lists parameter i */
     code *as_value; /* code_of_prim: made at first use, released by prims_close */
 } prim_info;
 /* Parses all signatures; called once by vm_open. */
@@ -119,6 +124,11 @@ const prim *prim_named(const char *name); /* aborts when there is none: for the 
 /* Runs a primitive on n arguments given in signature order (missing trailing optionals allowed):
    maps over structures, treats symbolic zeros, calls the kernel. The one door to kernels. */
 bool prim_apply(vm *m, const prim *p, const value *args, uint32_t n, uint64_t last, value *out);
+
+/* The expression a rule text gives for parameter `name`: its bytes (not NUL-terminated), or NULL. */
+const char *rule_part(const char *rule, const char *name, size_t *length);
+/* How messages call it: "+" for add, "sum()" for sum. */
+const char *prim_display(const prim *p, char out[64]);
 
 /* --- for kernels --------------------------------------------------------------------------- */
 /* The i-th argument as numbers; error naming the parameter when it is not. */
