@@ -19,7 +19,7 @@ OPT      ?= -O2
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CFLAGS   ?=
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) -ffp-contract=off -fno-math-errno -fopenmp -fPIC -fvisibility=hidden \
-              $(WARN) -I. -Ivm -Ilang -I$(BUILD) -isystem $(BLIS_INC) -DREPLAY_VERSION='"$(VERSION)"' $(CFLAGS)
+              $(WARN) -I. -iquote vm -iquote lang -iquote $(BUILD) -isystem $(BLIS_INC) -DREPLAY_VERSION='"$(VERSION)"' $(CFLAGS)
 LIBS     := $(BLIS_LIB) -lsleef -llapacke -ledit -lcjson -lpng -lzip -lz -lm -fopenmp
 
 VM_SRC    := $(wildcard vm/*.c)

@@ -137,9 +137,6 @@ struct code {
     bool rest;               /* the last parameter takes all further arguments as a tuple */
     symbol *param_names;     /* nparams */
     uint32_t nresults;       /* what its RETURN gives: 1 for functions of the language */
-    bool rest_result;        /* (pullbacks) the last result is a tuple, or symbolic zero, spread over whatever
-                                results the caller still wants. A CALL_PULLBACK site may want fewer results
-                                than there are (arguments left to defaults): the others are dropped */
     uint32_t nregs;
     symbol *reg_names;       /* nregs: the user's name for the value, 0 none */
     block *body;             /* params: captures, then parameters */

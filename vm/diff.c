@@ -1,0 +1,202 @@
+/* diff.c: derivatives of Code: the cache, which registers are active, and copying Code.
+ *
+ * In: a finished Code and a mask of active parameters. Out: derived Code in the same group, made once
+ * for each (kind, mask) and kept with the Code. */
+#include "diff.h"
+#include <string.h>
+
+code *code_derive(code *c, derive_kind kind, uint64_t mask) {
+    vm *m = c->vm;
+    /* A mask says nothing about parameters that do not exist. */
+    uint32_t bits = 1 + c->nparams;
+    if (bits < 64) mask &= (1ull << bits) - 1;
+    if (c->ncaptures == 0) mask &= ~1ull;
+    for (struct derived *d = c->derived; d; d = d->next)
+        if (d->kind == kind && d->mask == mask) return d->code;
+    code *made = c->special == SPECIAL_CUSTOM_VJP ? diff_custom(m, c, kind, mask)
+                 : kind == DERIVE_FWD             ? diff_fwd(m, c, mask)
+                                                  : diff_jvp(m, c, mask);
+    if (!made) return NULL;
+    struct derived *d = arena_alloc(&c->arena, sizeof *d);
+    if (!d) { vm_out_of_memory(m); return NULL; }
+    d->kind = (uint8_t)kind;
+    d->mask = mask;
+    d->code = made;
+    d->next = c->derived;
+    c->derived = d;
+    return made;
+}
+
+/* --- activity ------------------------------------------------------------------------------ */
+
+typedef struct activity { vm *m; const code *f; uint8_t *on; uint64_t mask; bool changed; bool failed; } activity;
+
+static bool any_on(const activity *a, uint32_t n, const reg *r) {
+    for (uint32_t i = 0; i < n; i++)
+        if (a->on[r[i]]) return true;
+    return false;
+}
+static void turn_on(activity *a, reg r) {
+    if (!a->on[r]) { a->on[r] = 1; a->changed = true; }
+}
+static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
+
+static void walk(activity *a, const block *b);
+
+static bool prim_active(activity *a, const instr *i) {
+    const prim *p = &prims[i->imm];
+    if (p->kind == RULE_CONSTANT) return false;
+    for (uint32_t k = 0; k < i->nsrc; k++)
+        if (a->on[i->src[k]]) {
+            if (p->kind == RULE_REFUSE || rule_lists(a->m, p, k)) return true;
+            if (a->m->error) { a->failed = true; return false; }
+        }
+    return false;
+}
+
+static void walk_loop(activity *a, const instr *i) {
+    const block *body = i->blocks[0];
+    const instr *y = last_of(body);
+    unsigned kind = i->imm & LOOP_KIND;
+    uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes; /* sources before carried */
+    uint32_t first = body->nparams - i->ndst;                                   /* first carried parameter */
+    uint32_t skip = y->nsrc - i->ndst;                                          /* `go` */
+    if (kind == LOOP_TAPE) {
+        uint32_t p = 0;
+        for (uint32_t t = 0; t < i->ntapes; t++)
+            for (uint32_t w = 0; w < i->widths[t]; w++, p++)
+                if (a->on[i->src[t]]) turn_on(a, body->params[p]);
+    }
+    for (uint32_t k = 0; k < i->ndst; k++)
+        if (a->on[i->src[lead + k]]) turn_on(a, body->params[first + k]);
+    for (;;) {
+        bool outside = a->changed;
+        a->changed = false;
+        walk(a, body);
+        for (uint32_t k = 0; k < i->ndst; k++)
+            if (a->on[y->src[skip + k]]) turn_on(a, body->params[first + k]);
+        bool again = a->changed;
+        a->changed = outside || again;
+        if (!again) break;
+    }
+    for (uint32_t k = 0; k < i->ndst; k++)
+        if (a->on[body->params[first + k]]) turn_on(a, i->dst[k]);
+}
+
+static void walk(activity *a, const block *b) {
+    for (uint32_t n = 0; n + 1 < b->n && !a->failed; n++) {
+        const instr *i = b->list[n];
+        bool on = false;
+        uint32_t ndst = i->ndst;
+        switch (i->op) {
+        case OP_CODE_CONST: case OP_CODE_GLOBAL: case OP_CODE_IMPORT: case OP_CODE_CONTRACT: case OP_CODE_TAPE:
+        case OP_CODE_SETGLOBAL: continue;
+        case OP_CODE_SELF: on = mask_has(a->mask, 0); break;
+        case OP_CODE_PRIM: on = prim_active(a, i); break;
+        case OP_CODE_DERIVE: on = a->on[i->src[0]]; break;
+        case OP_CODE_SELDEF: on = any_on(a, 2, i->src + 1); break;
+        case OP_CODE_TRY: case OP_CODE_MEASURE: on = any_on(a, i->nsrc, i->src); ndst--; break;
+        case OP_CODE_IF:
+            for (int k = 0; k < 2; k++) {
+                walk(a, i->blocks[k]);
+                const instr *y = last_of(i->blocks[k]);
+                for (uint32_t j = 0; j < i->ndst; j++)
+                    if (a->on[y->src[j]]) turn_on(a, i->dst[j]);
+            }
+            continue;
+        case OP_CODE_CHECKPOINT: {
+            walk(a, i->blocks[0]);
+            const instr *y = last_of(i->blocks[0]);
+            for (uint32_t j = 0; j < i->ndst; j++)
+                if (a->on[y->src[j]]) turn_on(a, i->dst[j]);
+            continue;
+        }
+        case OP_CODE_LOOP: walk_loop(a, i); continue;
+        default: on = any_on(a, i->nsrc, i->src); break;
+        }
+        if (on)
+            for (uint32_t k = 0; k < ndst; k++) turn_on(a, i->dst[k]);
+    }
+}
+
+bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active) {
+    activity a = {.m = m, .f = f, .on = active, .mask = mask};
+    memset(active, 0, f->nregs);
+    for (uint32_t k = 0; k < f->ncaptures; k++) active[f->body->params[k]] = mask_has(mask, 0);
+    for (uint32_t k = 0; k < f->nparams; k++) active[f->body->params[f->ncaptures + k]] = mask_has(mask, k + 1);
+    walk(&a, f->body);
+    return !a.failed;
+}
+
+/* --- copying ------------------------------------------------------------------------------- */
+
+uint32_t clone_imm(builder *b, const code *from, const instr *i) {
+    if (b->failed) return 0;
+    switch (op_rows[i->op].imm) {
+    case IMM_CONST: return builder_const(b, value_retain(from->consts[i->imm]));
+    case IMM_CODE: return builder_code(b, code_retain(from->codes[i->imm]));
+    case IMM_NAMES: return builder_names(b, from->names[i->imm].n, from->names[i->imm].names);
+    case IMM_CONTRACT: return builder_contracts(b, &from->contracts[i->imm]);
+    case IMM_OPTIONS: return builder_options(b, &from->options[i->imm]);
+    default: return i->imm;
+    }
+}
+
+reg clone_src(cloner *c, reg r) {
+    if (!c->map) return r;
+    if (c->map[r] == REG_NONE && c->resolve) c->map[r] = c->resolve(c, r);
+    if (c->map[r] == REG_NONE) c->b->failed = true; /* the verifier's invariant: defined before use */
+    return c->map[r];
+}
+
+static reg clone_dst(cloner *c, reg r) {
+    if (!c->map) return r;
+    if (c->fresh || c->map[r] == REG_NONE) c->map[r] = builder_reg(c->b, c->from->reg_names[r]);
+    return c->map[r];
+}
+
+void clone_instr(cloner *c, const instr *i, block *into) {
+    builder *b = c->b;
+    if (b->failed) return;
+    if (c->special && c->special(c, i, into)) return;
+    instr *n = instr_new(b, (opcode)i->op, clone_imm(b, c->from, i), i->ndst, i->nsrc, i->nblocks);
+    if (!n) return;
+    for (uint32_t k = 0; k < i->nsrc; k++) n->src[k] = clone_src(c, i->src[k]);
+    for (uint32_t k = 0; k < i->nblocks; k++) {
+        block *inner = builder_block(b, 0);
+        if (!inner) return;
+        const block *old = i->blocks[k];
+        inner->params = arena_alloc(&b->c->arena, (old->nparams + 1) * sizeof(reg));
+        if (!inner->params) { b->failed = true; return; }
+        inner->nparams = old->nparams;
+        for (uint32_t j = 0; j < old->nparams; j++) inner->params[j] = clone_dst(c, old->params[j]);
+        clone_list(c, old, inner);
+        const instr *y = last_of(old);
+        instr *ny = instr_new(b, (opcode)y->op, 0, 0, y->nsrc, 0);
+        if (!ny) return;
+        for (uint32_t j = 0; j < y->nsrc; j++) ny->src[j] = clone_src(c, y->src[j]);
+        ny->flags = y->flags | b->flags;
+        ny->at = y->at;
+        ny->point = y->point;
+        ny->origin = y->origin;
+        builder_append(b, inner, ny);
+        n->blocks[k] = inner;
+    }
+    for (uint32_t k = 0; k < i->ndst; k++) n->dst[k] = clone_dst(c, i->dst[k]);
+    n->flags = i->flags | b->flags;
+    n->origin = i->origin;
+    n->at = i->at;
+    n->point = i->point;
+    n->src_at = i->src_at;
+    if (i->ntapes) {
+        n->ntapes = i->ntapes;
+        n->widths = arena_alloc(&b->c->arena, i->ntapes * sizeof *n->widths);
+        if (!n->widths) { b->failed = true; return; }
+        memcpy(n->widths, i->widths, i->ntapes * sizeof *n->widths);
+    }
+    builder_append(b, into, n);
+}
+
+void clone_list(cloner *c, const block *k, block *into) {
+    for (uint32_t n = 0; n + 1 < k->n && !c->b->failed; n++) clone_instr(c, k->list[n], into);
+}

@@ -1,0 +1,425 @@
+/* diff_control.c: the fwd and rev passes for branches, loops and checkpoint blocks.
+ *
+ * Each rev construct takes the running cotangents of the active registers that the primal construct
+ * captured, adds to them in reverse program order, and yields them: none sums locally. */
+#include "diff.h"
+#include <string.h>
+
+static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
+
+/* The active registers that block k reads from outside it, in a fixed order. */
+static bool captured(diff *d, const block *k, regs *out) {
+    reg *r;
+    uint32_t n;
+    if (!block_free_regs(d->f, k, &d->arena, &r, &n)) { d->failed = true; return false; }
+    for (uint32_t j = 0; j < n && !d->failed; j++)
+        if (d->active[r[j]]) {
+            bool seen = false;
+            for (uint32_t q = 0; q < out->n && !seen; q++) seen = out->of[q] == r[j];
+            if (!seen) regs_add(d, out, r[j]);
+        }
+    return !d->failed;
+}
+
+static instr *like(builder *b, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks) {
+    instr *n = instr_new(b, op, imm, ndst, nsrc, nblocks);
+    if (!n) return NULL;
+    n->flags |= i->flags;
+    n->origin = i->origin;
+    n->at = i->at;
+    n->point = i->point;
+    return n;
+}
+
+static reg *cots_now(diff *d, const regs *r) {
+    reg *g = arena_alloc(&d->arena, (r->n + 1) * sizeof(reg));
+    if (!g) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    for (uint32_t k = 0; k < r->n; k++) g[k] = diff_cot(d, r->of[k]);
+    return g;
+}
+static void cots_put(diff *d, const regs *r, const reg *g) {
+    for (uint32_t k = 0; k < r->n; k++) diff_cot_set(d, r->of[k], g[k]);
+}
+
+/* Ends the rev block of a scope: yields the running cotangents of `r`. */
+static block *rev_block(diff *d, scope *s, uint32_t nyield, const reg *yield) {
+    block *k = builder_block(&d->rb, 0);
+    scope_emit_rev(d, s, k);
+    block *outside = d->rb.at;
+    d->rb.at = k;
+    builder_yield(&d->rb, nyield, yield);
+    d->rb.at = outside;
+    return k;
+}
+
+static void fwd_yield(diff *d, block *k, const instr *y, uint32_t n, const reg *src) {
+    instr *ny = like(&d->fb, y, OP_CODE_YIELD, 0, 0, n, 0);
+    if (!ny) { d->failed = true; return; }
+    if (n) memcpy(ny->src, src, n * sizeof(reg));
+    builder_append(&d->fb, k, ny);
+}
+
+/* --- IF ---------------------------------------------------------------------------------------
+ * fwd: the IF with extra results, the slots: arm A's k-th saved value and arm B's share slot k.
+ * rev: an IF on the same condition whose arms add to the captured registers' cotangents. */
+void diff_if(diff *d, const instr *i) {
+    regs touched = {0};
+    if (!captured(d, i->blocks[0], &touched) || !captured(d, i->blocks[1], &touched)) return;
+    /* Registers that a result merely passes through from outside are captured too. */
+    reg *before = cots_now(d, &touched);
+    if (!before) return;
+    reg c = diff_import(d, i->src[0]);
+    scope *arm[2];
+    block *rev[2];
+    for (int k = 0; k < 2; k++) {
+        scope *s = arm[k] = scope_open(d, SCOPE_ARM, i->blocks[k]);
+        if (!s) return;
+        cots_put(d, &touched, before);
+        const instr *y = last_of(i->blocks[k]);
+        scope *outside = d->at;
+        block *rev_outside = d->rb.at;
+        d->at = s;
+        d->rb.at = s->rev;
+        for (uint32_t j = 0; j < i->ndst; j++) {
+            reg g = diff_cot(d, i->dst[j]);
+            if (g != REG_NONE) diff_acc(d, y->src[j], g);
+        }
+        scope_walk(d, s);
+        d->at = s;
+        reg *after = cots_now(d, &touched);
+        for (uint32_t j = 0; after && j < touched.n; j++)
+            if (after[j] == REG_NONE) after[j] = diff_zero(d);
+        d->at = outside;
+        d->rb.at = rev_outside;
+        if (d->failed || !after) { d->failed = true; return; }
+        rev[k] = rev_block(d, s, touched.n, after);
+    }
+    /* Slots. */
+    uint32_t nslots = arm[0]->saved.n > arm[1]->saved.n ? arm[0]->saved.n : arm[1]->saved.n;
+    instr *n = like(&d->fb, i, OP_CODE_IF, 0, i->ndst + nslots, 1, 2);
+    if (!n) { d->failed = true; return; }
+    n->src[0] = i->src[0];
+    memcpy(n->dst, i->dst, i->ndst * sizeof(reg));
+    for (uint32_t j = 0; j < nslots; j++) {
+        reg slot = n->dst[i->ndst + j] = diff_fwd_reg(d, 0);
+        reg in_rev = diff_import(d, slot);
+        for (int k = 0; k < 2; k++)
+            if (j < arm[k]->saved.n) diff_alias(d, arm[k]->rev_saved.of[j], in_rev);
+    }
+    for (int k = 0; k < 2 && !d->failed; k++) {
+        scope *s = arm[k];
+        block *body = builder_block(&d->fb, 0);
+        scope_emit_fwd(d, s, body);
+        const instr *y = last_of(i->blocks[k]);
+        reg *out = arena_alloc(&d->arena, (i->ndst + nslots + 1) * sizeof(reg));
+        if (!out) { d->failed = true; vm_out_of_memory(d->m); return; }
+        memcpy(out, y->src, i->ndst * sizeof(reg));
+        reg empty = REG_NONE;
+        for (uint32_t j = 0; j < nslots; j++) {
+            if (j < s->saved.n) { out[i->ndst + j] = s->saved.of[j]; continue; }
+            if (empty == REG_NONE) {
+                instr *none = like(&d->fb, i, OP_CODE_CONST, builder_const(&d->fb, value_none()), 1, 0, 0);
+                if (!none) { d->failed = true; return; }
+                none->flags |= INSTR_RULE;
+                empty = none->dst[0] = builder_reg(&d->fb, 0);
+                builder_append(&d->fb, body, none);
+            }
+            out[i->ndst + j] = empty;
+        }
+        fwd_yield(d, body, y, i->ndst + nslots, out);
+        n->blocks[k] = body;
+    }
+    diff_push_fwd(d, n);
+    instr *r = builder_add_blocks(&d->rb, OP_CODE_IF, 0, touched.n, 1, &c, 2, rev);
+    if (!r) { d->failed = true; return; }
+    cots_put(d, &touched, r->dst);
+}
+
+/* --- LOOP -------------------------------------------------------------------------------------
+ * fwd: the loop carries one more value, a tape; each iteration pushes what rev needs of it.
+ * rev: a LOOP_TAPE, last entry first. It carries the cotangents of the carried values, those of the
+ * captured registers, and, for a primal that itself reads tapes, the cotangents of those as tapes. */
+void diff_loop(diff *d, const instr *i) {
+    const block *body = i->blocks[0];
+    const instr *y = last_of(body);
+    unsigned kind = i->imm & LOOP_KIND;
+    uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes;
+    uint32_t nc = i->ndst, first = body->nparams - nc, skip = y->nsrc - nc;
+    regs touched = {0};
+    if (!captured(d, body, &touched)) return;
+    /* The active carried values. */
+    regs carried = {0};
+    for (uint32_t k = 0; k < nc && !d->failed; k++)
+        if (d->active[body->params[first + k]]) regs_add(d, &carried, k);
+    regs tapes = {0};
+    if (kind == LOOP_TAPE)
+        for (uint32_t t = 0; t < i->ntapes; t++)
+            if (d->active[i->src[t]]) regs_add(d, &tapes, t);
+    if (d->failed) return;
+    uint32_t n = carried.n + touched.n + tapes.n;
+    reg *init = arena_alloc(&d->arena, (n + 2) * sizeof(reg));
+    reg *out = arena_alloc(&d->arena, (n + 2) * sizeof(reg));
+    if (!init || !out) { d->failed = true; vm_out_of_memory(d->m); return; }
+    for (uint32_t k = 0; k < carried.n; k++) init[k + 1] = diff_cot_or_zero(d, i->dst[carried.of[k]]);
+    for (uint32_t k = 0; k < touched.n; k++) init[k + 1 + carried.n] = diff_cot_or_zero(d, touched.of[k]);
+    for (uint32_t k = 0; k < tapes.n; k++) init[k + 1 + carried.n + touched.n] = diff_zero(d);
+
+    scope *s = scope_open(d, SCOPE_LOOP, body);
+    block *rk = builder_block(&d->rb, 0);
+    if (!s || !rk) { d->failed = true; return; }
+    reg *params = arena_alloc(&d->arena, (n + 1) * sizeof(reg));
+    if (!params) { d->failed = true; vm_out_of_memory(d->m); return; }
+    for (uint32_t k = 0; k < n; k++) params[k] = builder_reg(&d->rb, 0);
+    scope *outside = d->at;
+    block *rev_outside = d->rb.at;
+    d->at = s;
+    d->rb.at = s->rev;
+    for (uint32_t k = 0; k < touched.n; k++) diff_cot_set(d, touched.of[k], params[carried.n + k]);
+    for (uint32_t k = 0; k < carried.n; k++) diff_acc(d, y->src[skip + carried.of[k]], params[k]);
+    scope_walk(d, s);
+    d->at = s;
+    d->rb.at = s->rev;
+    for (uint32_t k = 0; k < carried.n && !d->failed; k++) out[k] = diff_cot_or_zero(d, body->params[first + carried.of[k]]);
+    for (uint32_t k = 0; k < touched.n && !d->failed; k++) out[carried.n + k] = diff_cot_or_zero(d, touched.of[k]);
+    for (uint32_t k = 0, p; k < tapes.n && !d->failed; k++) {
+        uint32_t t = tapes.of[k];
+        p = 0;
+        for (uint32_t q = 0; q < t; q++) p += i->widths[q];
+        uint32_t w = i->widths[t];
+        reg *entry = arena_alloc(&d->arena, (w + 1) * sizeof(reg));
+        if (!entry) { d->failed = true; vm_out_of_memory(d->m); return; }
+        entry[0] = params[carried.n + touched.n + k];
+        for (uint32_t q = 0; q < w; q++) entry[q + 1] = diff_cot_or_zero(d, body->params[p + q]);
+        instr *push = builder_add(&d->rb, OP_CODE_TAPEPUSH, 0, 1, w + 1, entry);
+        if (!push) { d->failed = true; return; }
+        out[carried.n + touched.n + k] = push->dst[0];
+    }
+    d->at = outside;
+    d->rb.at = rev_outside;
+    if (d->failed) return;
+
+    /* fwd, with its tape. */
+    builder *fb = &d->fb;
+    uint32_t width = s->saved.n;
+    instr *empty = like(fb, i, OP_CODE_TAPE, width, 1, 0, 0);
+    instr *loop = like(fb, i, OP_CODE_LOOP, i->imm, nc + 1, i->nsrc + 1, 1);
+    block *fk = builder_block(fb, 0);
+    if (!empty || !loop || !fk) { d->failed = true; return; }
+    empty->flags = INSTR_RULE;
+    empty->dst[0] = diff_fwd_reg(d, 0);
+    loop->src_at = NULL;
+    memcpy(loop->src, i->src, i->nsrc * sizeof(reg));
+    loop->src[i->nsrc] = empty->dst[0];
+    memcpy(loop->dst, i->dst, nc * sizeof(reg));
+    reg tape = loop->dst[nc] = diff_fwd_reg(d, 0);
+    loop->ntapes = i->ntapes;
+    loop->widths = i->widths;
+    fk->params = arena_alloc(&fb->c->arena, (body->nparams + 1) * sizeof(reg));
+    reg *yield = arena_alloc(&d->arena, (y->nsrc + 1) * sizeof(reg));
+    if (!fk->params || !yield) { d->failed = true; vm_out_of_memory(d->m); return; }
+    memcpy(fk->params, body->params, body->nparams * sizeof(reg));
+    reg running = fk->params[body->nparams] = builder_reg(fb, 0);
+    fk->nparams = body->nparams + 1;
+    scope_emit_fwd(d, s, fk);
+    instr *push = like(fb, i, OP_CODE_TAPEPUSH, 0, 1, width + 1, 0);
+    if (!push) { d->failed = true; return; }
+    push->flags = INSTR_RULE;
+    push->src[0] = running;
+    if (width) memcpy(push->src + 1, s->saved.of, width * sizeof(reg));
+    push->dst[0] = builder_reg(fb, 0);
+    builder_append(fb, fk, push);
+    memcpy(yield, y->src, y->nsrc * sizeof(reg));
+    yield[y->nsrc] = push->dst[0];
+    fwd_yield(d, fk, y, y->nsrc + 1, yield);
+    loop->blocks[0] = fk;
+    diff_push_fwd(d, empty);
+    diff_push_fwd(d, loop);
+
+    /* rev, over the tape. */
+    init[0] = diff_import(d, tape);
+    rk = rev_block(d, s, n, out);
+    rk->params = arena_alloc(&d->rb.c->arena, (width + n + 1) * sizeof(reg));
+    if (!rk->params) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (width) memcpy(rk->params, s->rev_saved.of, width * sizeof(reg));
+    if (n) memcpy(rk->params + width, params, n * sizeof(reg));
+    rk->nparams = width + n;
+    instr *r = builder_add_blocks(&d->rb, OP_CODE_LOOP, LOOP_TAPE, n, n + 1, init, 1, &rk);
+    uint16_t *widths = arena_alloc(&d->rb.c->arena, sizeof *widths);
+    if (!r || !widths) { d->failed = true; return; }
+    widths[0] = (uint16_t)width;
+    r->widths = widths;
+    r->ntapes = 1;
+    for (uint32_t k = 0; k < touched.n; k++) diff_cot_set(d, touched.of[k], r->dst[carried.n + k]);
+    for (uint32_t k = 0; k < carried.n; k++) diff_acc(d, i->src[lead + carried.of[k]], r->dst[k]);
+    for (uint32_t k = 0; k < tapes.n; k++) diff_acc(d, i->src[tapes.of[k]], r->dst[carried.n + touched.n + k]);
+}
+
+/* --- CHECKPOINT -------------------------------------------------------------------------------
+ * fwd: a REPLAYABLE over the region's Code, made before the block runs; then the block as it stands,
+ * with that residual as its source so that what its policy keeps is recorded.
+ * rev: a CHECKPOINT of its own { FORCE, the block's rev }. */
+
+/* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. */
+static code *region_code(diff *d, const instr *i, scope *s, regs *enters) {
+    builder b;
+    builder_open(&b, d->m, d->f->name, d->f->src, 0, 0);
+    b.c->at = i->at;
+    b.where = i->at;
+    builder_options(&b, &d->f->options[i->imm]);
+    /* The block's fwd under construction, in fwd's numbering. */
+    block *inside = builder_block(&d->fb, 0);
+    scope_emit_fwd(d, s, inside);
+    const instr *y = last_of(i->blocks[0]);
+    fwd_yield(d, inside, y, s->saved.n, s->saved.of);
+    uint32_t nregs = d->fb.c->nregs;
+    reg *map = arena_alloc(&d->arena, (nregs + 1) * sizeof(reg));
+    reg *out = arena_alloc(&d->arena, (s->saved.n + 1) * sizeof(reg));
+    if (!map || !out) { d->failed = true; vm_out_of_memory(d->m); }
+    code *region = NULL;
+    if (!d->failed && !b.failed && !d->fb.failed) {
+        memset(map, 0xff, (nregs + 1) * sizeof(reg));
+        reg *r;
+        uint32_t n;
+        /* Dead code first: only what the saved values need enters. It is removed on a copy whose free
+           registers are still all parameters. */
+        if (!block_free_regs(d->fb.c, inside, &d->arena, &r, &n)) d->failed = true;
+        else {
+            for (uint32_t k = 0; k < n; k++) map[r[k]] = block_param_add(&b, b.c->body, d->fb.c->reg_names[r[k]]);
+            b.c->ncaptures = n;
+            cloner c = {.b = &b, .from = d->fb.c, .map = map};
+            b.at = b.c->body;
+            clone_list(&c, inside, b.c->body);
+            for (uint32_t k = 0; k < s->saved.n; k++) out[k] = clone_src(&c, s->saved.of[k]);
+            builder_return(&b, s->saved.n, out);
+            if (!b.failed && !code_drop_dead(&b, true)) b.failed = true;
+            /* Parameters nobody reads do not enter. */
+            uint8_t *used = arena_alloc(&d->arena, b.c->nregs + 1);
+            if (!used) b.failed = true;
+            if (!b.failed) {
+                diff_mark_used(b.c->body, used);
+                block *body = b.c->body;
+                uint32_t kept = 0;
+                for (uint32_t k = 0; k < n; k++)
+                    if (used[body->params[k]]) {
+                        body->params[kept++] = body->params[k];
+                        regs_add(d, enters, r[k]);
+                    }
+                body->nparams = b.c->ncaptures = kept;
+            }
+        }
+    }
+    if (d->failed) b.failed = true;
+    region = builder_finish_derived(&b, d->f, CODE_REGION);
+    if (!region) d->failed = true;
+    return region;
+}
+
+void diff_mark_used(const block *b, uint8_t *used) {
+    for (uint32_t n = 0; n < b->n; n++) {
+        const instr *i = b->list[n];
+        for (uint32_t k = 0; k < i->nsrc; k++) used[i->src[k]] = 1;
+        for (uint32_t k = 0; k < i->nblocks; k++) diff_mark_used(i->blocks[k], used);
+    }
+}
+
+void diff_checkpoint(diff *d, const instr *i) {
+    const block *body = i->blocks[0];
+    const instr *y = last_of(body);
+    regs touched = {0};
+    if (!captured(d, body, &touched)) return;
+    scope *s = scope_open(d, SCOPE_BLOCK, body);
+    if (!s) return;
+    scope *outside = d->at;
+    block *rev_outside = d->rb.at;
+    d->at = s;
+    d->rb.at = s->rev;
+    for (uint32_t j = 0; j < i->ndst; j++) {
+        reg g = diff_cot(d, i->dst[j]);
+        if (g != REG_NONE) diff_acc(d, y->src[j], g);
+    }
+    scope_walk(d, s);
+    d->at = s;
+    reg *after = cots_now(d, &touched);
+    for (uint32_t j = 0; after && j < touched.n; j++)
+        if (after[j] == REG_NONE) after[j] = diff_zero(d);
+    d->at = outside;
+    d->rb.at = rev_outside;
+    if (d->failed || !after) { d->failed = true; return; }
+
+    regs enters = {0};
+    code *region = region_code(d, i, s, &enters);
+    if (!region) return;
+    builder *fb = &d->fb;
+    instr *res = like(fb, i, OP_CODE_REPLAYABLE, builder_code(fb, code_retain(region)), 1, enters.n, 0);
+    if (!res) { d->failed = true; return; }
+    if (enters.n) memcpy(res->src, enters.of, enters.n * sizeof(reg));
+    reg R = res->dst[0] = diff_fwd_reg(d, 0);
+    diff_push_fwd(d, res);
+    /* The block as it stands. */
+    block plain = {0};
+    cloner c = {.b = fb, .from = d->f};
+    clone_instr(&c, i, &plain);
+    if (fb->failed || plain.n != 1) { d->failed = true; return; }
+    instr *run = plain.list[0];
+    run->nsrc = 1;
+    run->src = arena_alloc(&fb->c->arena, sizeof(reg));
+    if (!run->src) { d->failed = true; vm_out_of_memory(d->m); return; }
+    run->src[0] = R;
+    run->src_at = NULL;
+    diff_push_fwd(d, run);
+
+    /* rev. */
+    reg in_rev = diff_import(d, R);
+    block *k = builder_block(&d->rb, 0);
+    instr *force = instr_new(&d->rb, OP_CODE_FORCE, 0, s->saved.n, 1, 0);
+    if (!k || !force) { d->failed = true; return; }
+    force->src[0] = in_rev;
+    if (s->saved.n) memcpy(force->dst, s->rev_saved.of, s->saved.n * sizeof(reg));
+    builder_append(&d->rb, k, force);
+    scope_emit_rev(d, s, k);
+    d->rb.at = k;
+    builder_yield(&d->rb, touched.n, after);
+    d->rb.at = rev_outside;
+    block_options o = d->f->options[i->imm];
+    instr *r = builder_add_blocks(&d->rb, OP_CODE_CHECKPOINT, builder_options(&d->rb, &o), touched.n, 0, NULL, 1, &k);
+    if (!r) { d->failed = true; return; }
+    cots_put(d, &touched, r->dst);
+}
+
+/* A block that keeps everything is differentiated as if its markers were not there: its rev joins the
+   surrounding one, and what it needs comes out of the block as further results. */
+void diff_everything(diff *d, const instr *i) {
+    const block *body = i->blocks[0];
+    const instr *y = last_of(body);
+    scope *s = scope_open(d, SCOPE_ARM, body);
+    if (!s) return;
+    scope *outside = d->at;
+    block *rev_outside = d->rb.at;
+    d->at = s;
+    d->rb.at = s->rev;
+    for (uint32_t j = 0; j < i->ndst; j++) {
+        reg g = diff_cot(d, i->dst[j]);
+        if (g != REG_NONE) diff_acc(d, y->src[j], g);
+    }
+    scope_walk(d, s);
+    d->at = outside;
+    d->rb.at = rev_outside;
+    if (d->failed) return;
+    uint32_t nslots = s->saved.n;
+    instr *n = like(&d->fb, i, OP_CODE_CHECKPOINT, builder_options(&d->fb, &d->f->options[i->imm]), i->ndst + nslots, 0, 1);
+    block *inside = builder_block(&d->fb, 0);
+    reg *out = arena_alloc(&d->arena, (i->ndst + nslots + 1) * sizeof(reg));
+    if (!n || !inside || !out) { d->failed = true; return; }
+    memcpy(n->dst, i->dst, i->ndst * sizeof(reg));
+    memcpy(out, y->src, i->ndst * sizeof(reg));
+    for (uint32_t j = 0; j < nslots; j++) {
+        n->dst[i->ndst + j] = diff_fwd_reg(d, 0);
+        out[i->ndst + j] = s->saved.of[j];
+        diff_alias(d, s->rev_saved.of[j], diff_import(d, n->dst[i->ndst + j]));
+    }
+    scope_emit_fwd(d, s, inside);
+    fwd_yield(d, inside, y, i->ndst + nslots, out);
+    n->blocks[0] = inside;
+    diff_push_fwd(d, n);
+    scope_emit_rev(d, s, d->rb.at);
+}
