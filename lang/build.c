@@ -105,12 +105,6 @@ ex build_binary(parse_state *ps, oper o, ex a, lexeme op, ex b)
     return finish(ps, n, n, a.lo, b.hi, larger(spine(a, N_BINARY), b.depth + 1));
 }
 
-ex build_compare(parse_state *ps, oper o, ex a, lexeme op, ex b)
-{
-    ps->compared_hi = b.hi;
-    return build_binary(ps, o, a, op, b);
-}
-
 ex build_unary(parse_state *ps, oper o, lexeme op, ex a)
 {
     node *n = node_new(ps, N_UNARY, op.lo, a.hi);
@@ -283,7 +277,6 @@ ex build_else(parse_state *ps, seq chain, ex other)
     node *n = chain.first;
     uint32_t hi = other.n ? other.hi : chain.last->at.hi;
     if (other.n && chain.last->kind == N_IF) chain.last->c = other.n;
-    ps->braced_hi = hi;
     if (!ps->no_memory)
         for (node *p = n; p && p->kind == N_IF; p = p->c) p->at.hi = hi;
     return finish(ps, n, n, n->at.lo, hi, larger(chain.depth, other.depth + 1));
@@ -315,7 +308,6 @@ ex build_checkpoint(parse_state *ps, lexeme word, seq options, ex block)
     n->op_at = at(ps, word.lo, word.hi);
     n->list = options.first;
     n->b = block.n;
-    ps->braced_hi = block.hi;
     for (node *o = options.first; o && !ps->no_memory; o = o->next) {
         if (o->kind == N_ERROR) continue;
         if (o->kind != N_NAMED)
@@ -377,7 +369,6 @@ ex build_fn(parse_state *ps, head h, ex body)
     n->name = h.fn->name;
     h.fn->body = body.n;
     h.fn->at = n->at;
-    ps->braced_hi = body.hi;
     return finish(ps, n, n, h.lo, body.hi, larger(h.depth, body.depth) + 1);
 }
 

@@ -102,8 +102,6 @@ static const struct { const char *word, *help; } foreign[] = {
     {"pass", "an empty body is `{ }`"},
     {"is", "compare with `==`, or `same(a, b)`"},
     {"xor", "on bools, write `a != b`"},
-    {"print", "`print` is a function: `print(x)`"},
-    {"assert", "`assert` is a function: `assert(condition)`"},
 };
 
 static const char *foreign_help(parse_state *ps, const token *t)
@@ -155,10 +153,13 @@ static bool explain_start(parse_state *ps, const token *t)
     } else if (p->kind == T_GT && t->kind == T_SEP && p->at.hi == t->at.lo && t->at.lo == t->at.hi) {
         d = fault(ps, t, "a greater-than comparison does not go on on the next line");
         diag_help_set(d, "put it in brackets, `(a > b)`, or turn it round, `b < a`");
-    } else if ((p->kind == T_PLUS || p->kind == T_MINUS) && ps->prev2.kind == p->kind && ps->prev2.at.hi == p->at.lo &&
+    } else if (p->kind == T_PLUS && t->kind == T_PLUS && p->at.hi == t->at.lo) {
+        d = error_at(ps, p->at.lo, t->at.hi, "there is no operator `++`");
+        diag_help_set(d, "write `x += 1`");
+    } else if (p->kind == T_MINUS && ps->prev2.kind == T_MINUS && ps->prev2.at.hi == p->at.lo &&
                (t->kind == T_SEP || t->kind == T_EOF || t->kind == T_RBLOCK)) {
-        d = error_at(ps, ps->prev2.at.lo, p->at.hi, "there is no operator `%s`", p->kind == T_PLUS ? "++" : "--");
-        diag_help_set(d, "write `x %s= 1`", p->kind == T_PLUS ? "+" : "-");
+        d = error_at(ps, ps->prev2.at.lo, p->at.hi, "there is no operator `--`");
+        diag_help_set(d, "write `x -= 1`");
     } else if (t->kind == T_IF || t->kind == T_FN || t->kind == T_CHECKPOINT) {
         shown s = show(ps, t);
         d = error_at(ps, t->at.lo, t->at.hi, "%s is an operand of other operators only in parentheses", s.s);
@@ -180,7 +181,7 @@ static bool explain_name(parse_state *ps, const token *t)
     after += strspn(after, " \t");
     bool gets = after[0] == '=' && after[1] != '=';
     const token *k = is_assignment(t->kind) && is_keyword(p->kind) && p->at.hi ? p : is_keyword(t->kind) && gets ? t : NULL;
-    if (!k || (k == p && (p->kind == T_RETURN || p->kind == T_AND || p->kind == T_OR || p->kind == T_NOT || p->kind == T_IN))) return false;
+    if (!k || (k == p && (p->kind == T_AND || p->kind == T_OR || p->kind == T_NOT || p->kind == T_IN))) return false;
     diag_help_set(error_at(ps, k->at.lo, k->at.hi, "%s is a keyword and cannot be a name", show(ps, k).s), "choose another name");
     return true;
 }
@@ -190,18 +191,24 @@ static bool explain_after(parse_state *ps, const token *t, const bracket *around
 {
     const token *p = &ps->prev;
     diag *d;
-    if (is_comparison(t->kind) && ps->compared_hi && p->at.hi == ps->compared_hi) {
+    if (is_comparison(t->kind) && ps->compared) {
         d = fault(ps, t, "comparisons are not chained");
         diag_help_set(d, "write `a < b and b < c`");
-    } else if (is_operator(t->kind) && ps->braced_hi && p->at.hi == ps->braced_hi) {
+    } else if (is_operator(t->kind) && (p->kind == T_RBLOCK || p->kind == T_CPCLOSE)) {
         d = error_at(ps, t->at.lo, t->at.hi, "%s cannot follow here: `if`, `fn` and `checkpoint` are operands of operators only in parentheses", show(ps, t).s);
         diag_help_set(d, "put the whole of it in parentheses");
+    } else if (ps->can[T_IN]) {
+        d = error_at(ps, t->at.lo, t->at.hi, "expected `in` after %s, found %s", show(ps, p).s, show(ps, t).s);
+        diag_help_set(d, "write `for (x in …) { … }`, over numbers `for (i in 0..n) { … }`");
     } else if (t->kind == T_ASSIGN && around && around->kind == BR_HEADER) {
         d = fault(ps, t, "`=` assigns and cannot stand in a condition");
         diag_help_set(d, "to compare, write `==`");
-    } else if (is_assignment(t->kind)) {
+    } else if (t->kind == T_ASSIGN && ps->can[T_COLON] && around && around->kind == BR_RECORD) {
+        d = error_at(ps, t->at.lo, t->at.hi, "expected `:` after the field %s, found `=`", show(ps, p).s);
+        diag_help_set(d, "a record is written `{w: a, b: c}`; a block of statements follows `if (…)`, `for (…)` …");
+    } else if (is_assignment(t->kind) && !(around && around->kind == BR_PARAMS)) {
         d = error_at(ps, t->at.lo, t->at.hi, "%s cannot stand here: an assignment is a statement of its own", show(ps, t).s);
-        if (ps->first.kind != T_SEP && !ps->can[T_SEP]) diag_help_set(d, "to compare, write `==`");
+        if (around && around->kind != BR_BLOCK && around->kind != BR_CHECKPOINT) diag_help_set(d, "to compare, write `==`");
         else diag_help_set(d, "a target is a name, a path such as `p.w[0]`, or a tuple of targets");
     } else if (t->kind == T_ELSE) {
         d = fault(ps, t, "this `else` has no `if` before it");
@@ -278,14 +285,11 @@ void explain(parse_state *ps)
     if (ps->quiet || t->made || t->kind == T_BAD || p->kind == T_BAD) return;
     const bracket *around = layout_around(&ps->layout, t);
     bool operand = ps->can[T_NAME] && ps->can[T_NUMBER];
-    const char *help = foreign_help(ps, &ps->first);
-    if (!help || ps->first.at.lo == t->at.lo) help = foreign_help(ps, p);
-    if (!help && t->at.lo != ps->first.at.lo) help = foreign_help(ps, t);
-
-    if (help) {
-        const token *w = foreign_help(ps, &ps->first) ? &ps->first : foreign_help(ps, p) ? p : t;
-        diag_help_set(error_at(ps, t->at.lo, t->at.hi, "%s cannot follow %s here", show(ps, t).s, show(ps, p).s), "%s", help);
-        (void)w;
+    const token *words[] = {&ps->first, p, t};
+    for (int i = 0; i < 3; i++) {
+        const char *help = foreign_help(ps, words[i]);
+        if (!help) continue;
+        diag_help_set(error_at(ps, words[i]->at.lo, words[i]->at.hi, "%s is no keyword of Replay", show(ps, words[i]).s), "%s", help);
         return;
     }
     if (explain_name(ps, t)) return;

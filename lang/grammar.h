@@ -46,9 +46,7 @@ typedef struct parse_state {
     token now, prev, prev2, first; /* first: of the present statement */
     bool fresh;             /* the next token is the first of a statement */
     bool quiet;             /* an error here is a consequence of one already told */
-    bool erred;             /* Lemon saw a syntax error at the present token */
-    uint32_t compared_hi;   /* end of the last comparison, of the last if, fn or checkpoint */
-    uint32_t braced_hi;
+    bool compared;          /* at an error: what stands before is the right side of a comparison */
     bool needs_more;
     const unsigned char *can; /* at an error: can[kind] tells whether the token would be right */
     /* diagnostics */
@@ -87,7 +85,6 @@ ex build_name(parse_state *ps, lexeme t);
 ex build_paren(parse_state *ps, lexeme open, ex e, lexeme close);
 ex build_sequence(parse_state *ps, node_kind k, lexeme open, seq s, lexeme close);
 ex build_binary(parse_state *ps, oper o, ex a, lexeme op, ex b);
-ex build_compare(parse_state *ps, oper o, ex a, lexeme op, ex b);
 ex build_unary(parse_state *ps, oper o, lexeme op, ex a);
 ex build_transpose(parse_state *ps, ex a, lexeme op);
 ex build_call(parse_state *ps, ex f, lexeme open, seq args, lexeme close);

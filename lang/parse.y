@@ -3,15 +3,17 @@
  * (LBLOCK, RBLOCK, against LBRACE, RBRACE of records) and checkpoint brackets (CPOPEN, CPCLOSE,
  * against LT, GT). Actions call one builder each (build.c).
  *
- * Recovery: `error` stands for a statement. Lemon drops what it holds down to the innermost list of
- * statements; the driver below then passes over tokens up to what ends that statement. */
+ * Errors are found before Lemon sees the token: the driver below asks the tables whether it would be
+ * shifted, so nothing has been reduced in vain, the set of right tokens is exact and statements read
+ * before are kept. It then drops the stack down to the innermost list of statements, has FAULT stand
+ * for the statement, and passes over tokens up to what ends it. */
 %name Grammar
 %token_prefix T_
 %token_type { lexeme }
 %extra_context { parse_state *ps }
 %stack_size 0
 %start_symbol text
-%token BEGIN EOF SEP BAD.
+%token BEGIN EOF SEP BAD FAULT.
 
 %include {
 #include "grammar.h"
@@ -27,17 +29,9 @@
 #define Grammar_ENGINEALWAYSONSTACK 1
 static const ex no_ex;
 static const seq no_seq;
+#define YYNOERRORRECOVERY 1
 }
 
-%syntax_error {
-    unsigned char can[YYNTOKEN];
-    for (int k = 0; k < YYNTOKEN; k++)
-        can[k] = yy_find_shift_action((YYCODETYPE)k, yypParser->yytos->stateno) != YY_ERROR_ACTION;
-    ps->can = can;
-    if (!ps->erred) explain(ps);
-    ps->erred = true;
-    ps->can = NULL;
-}
 %stack_overflow { ps->no_memory = true; }
 
 %type text { int }
@@ -48,11 +42,10 @@ body(A) ::= . { A = no_seq; }
 body(A) ::= list(L). { A = L; }
 list(A) ::= stmt(S). { A = build_list(ps, no_seq, S); }
 list(A) ::= list(L) SEP stmt(S). { A = build_list(ps, L, S); }
-list(A) ::= list(L) error. { A = build_list(ps, L, build_error(ps)); }
 
 /* ---- statements ---- */
 %type stmt { ex }
-stmt(A) ::= error. { A = build_error(ps); }
+stmt(A) ::= FAULT. { A = build_error(ps); }
 stmt(A) ::= value(V). { A = V; }
 stmt(A) ::= postfix(T) ASSIGN(O) value(V). { A = build_assign(ps, T, OP_NONE, O, V); }
 stmt(A) ::= postfix(T) ADDA(O) value(V). { A = build_assign(ps, T, OP_ADD, O, V); }
@@ -149,12 +142,12 @@ not(A) ::= compare(X). { A = X; }
 not(A) ::= NOT(O) not(X). { A = build_unary(ps, OP_NOT, O, X); }
 %type compare { ex }
 compare(A) ::= range(X). { A = X; }
-compare(A) ::= range(X) EQ(O) range(Y). { A = build_compare(ps, OP_EQ, X, O, Y); }
-compare(A) ::= range(X) NE(O) range(Y). { A = build_compare(ps, OP_NE, X, O, Y); }
-compare(A) ::= range(X) LT(O) range(Y). { A = build_compare(ps, OP_LT, X, O, Y); }
-compare(A) ::= range(X) LE(O) range(Y). { A = build_compare(ps, OP_LE, X, O, Y); }
-compare(A) ::= range(X) GT(O) range(Y). { A = build_compare(ps, OP_GT, X, O, Y); }
-compare(A) ::= range(X) GE(O) range(Y). { A = build_compare(ps, OP_GE, X, O, Y); }
+compare(A) ::= range(X) EQ(O) range(Y). { A = build_binary(ps, OP_EQ, X, O, Y); }
+compare(A) ::= range(X) NE(O) range(Y). { A = build_binary(ps, OP_NE, X, O, Y); }
+compare(A) ::= range(X) LT(O) range(Y). { A = build_binary(ps, OP_LT, X, O, Y); }
+compare(A) ::= range(X) LE(O) range(Y). { A = build_binary(ps, OP_LE, X, O, Y); }
+compare(A) ::= range(X) GT(O) range(Y). { A = build_binary(ps, OP_GT, X, O, Y); }
+compare(A) ::= range(X) GE(O) range(Y). { A = build_binary(ps, OP_GE, X, O, Y); }
 %type range { ex }
 range(A) ::= sum(X). { A = X; }
 range(A) ::= sum(X) DOTDOT(O) sum(Y). { A = build_binary(ps, OP_RANGE, X, O, Y); }
@@ -243,6 +236,27 @@ field_list(A) ::= field_list(L) COMMA field(F). { A = build_list(ps, L, F); }
 field(A) ::= NAME(N) COLON value(V). { A = build_named(ps, N, V); }
 
 %code {
+/* Would the token be shifted, after what reductions it takes? Goes through the motions on the real
+   stack up to `real` and the states pushed on top of that. */
+static bool acceptable(const struct yyParser *p, int kind)
+{
+    YYACTIONTYPE pushed[32];
+    const yyStackEntry *real = p->yytos;
+    int n = 0;
+    for (;;) {
+        YYACTIONTYPE act = yy_find_shift_action((YYCODETYPE)kind, n ? pushed[n - 1] : real->stateno);
+        if (act < YY_MIN_REDUCE) return act <= YY_MAX_SHIFTREDUCE;
+        int rule = act - YY_MIN_REDUCE;
+        for (int k = -yyRuleInfoNRhs[rule]; k; k--) {
+            if (n) n--;
+            else real--;
+        }
+        if (n == 32) return true;
+        act = yy_find_reduce_action(n ? pushed[n - 1] : real->stateno, yyRuleInfoLhs[rule]);
+        pushed[n++] = act;
+    }
+}
+
 /* What ends the statement an error was in: the separator of its list, the closer of its block, or
    the end. `body` is the height of the block. */
 static bool ends_statement(const token *t, uint32_t body)
@@ -264,18 +278,68 @@ static bool starts_statement(parse_state *ps, const token *t, uint32_t body)
     }
 }
 
-static void feed(parse_state *ps, yyParser *p, const token *t)
+/* Is the operand on top of the stack the right side of a comparison? */
+static bool compared(const struct yyParser *p)
+{
+    for (const yyStackEntry *e = p->yytos; e > p->yystack; e--)
+        switch (e->major) {
+        case T_EQ: case T_NE: case T_LT: case T_LE: case T_GT: case T_GE: return true;
+        case T_DOTDOT: case T_PLUS: case T_MINUS: case T_STAR: case T_SLASH: case T_FLOORDIV: case T_PERCENT:
+        case T_AT: case T_POW: case T_DOT: case T_QUOTE: case T_NAME: case T_NUMBER: case T_STRING: case T_TRUE:
+        case T_FALSE: case T_NONE: case T_RP: case T_RB: case T_RBRACE:
+            break;
+        case T_LP: case T_LB: case T_LBRACE:
+            /* Of a call or literal that ends here only when its closer was above. */
+            if (p->yytos->major != T_RP && p->yytos->major != T_RB && p->yytos->major != T_RBRACE) return false;
+            break;
+        default:
+            if (e->major < YYNTOKEN) return false;
+        }
+    return false;
+}
+
+static void shift(parse_state *ps, yyParser *p, const token *t)
 {
     ps->now = *t;
-    ps->erred = false;
-    if (!t->made) ps->quiet = false;
-    else if (t->kind != T_SEP) ps->quiet = true;
     if (ps->fresh) ps->first = *t;
-    p->yyerrcnt = -1; /* errors are told apart here, not by counting tokens */
     Grammar(p, t->kind, t->at);
     ps->fresh = t->kind == T_SEP || t->kind == T_BEGIN || t->kind == T_LBLOCK || t->kind == T_CPOPEN;
     ps->prev2 = ps->prev;
     ps->prev = *t;
+}
+
+/* The statement being read becomes a fault; what was reduced of it is dropped. */
+static void give_up(parse_state *ps, yyParser *p, const token *t)
+{
+    token fault = {.kind = T_FAULT, .made = true, .at = {.lo = t->at.lo, .hi = t->at.hi}};
+    int closed = 0; /* blocks whose closer was dropped: their inside is behind us */
+    while (p->yytos > p->yystack && (closed || !acceptable(p, T_FAULT))) {
+        int major = p->yytos->major;
+        closed += (major == T_RBLOCK || major == T_CPCLOSE) - (closed && (major == T_LBLOCK || major == T_CPOPEN));
+        yy_pop_parser_stack(p);
+    }
+    shift(ps, p, &fault);
+}
+
+/* Takes a token, or reports it; true when it was wrong. */
+static bool refuses(parse_state *ps, yyParser *p, const token *t)
+{
+    if (!t->made) ps->quiet = false;
+    else if (t->kind != T_SEP) ps->quiet = true;
+    if (acceptable(p, t->kind)) {
+        shift(ps, p, t);
+        return false;
+    }
+    unsigned char can[YYNTOKEN];
+    for (int k = 0; k < YYNTOKEN; k++) can[k] = acceptable(p, k);
+    ps->can = can;
+    ps->compared = compared(p);
+    ps->now = *t;
+    if (ps->fresh) ps->first = *t;
+    explain(ps);
+    ps->can = NULL;
+    give_up(ps, p, t);
+    return true;
 }
 
 void grammar_run(parse_state *ps)
@@ -285,7 +349,7 @@ void grammar_run(parse_state *ps)
     bool skipping = false;
     uint32_t body = 0;
     GrammarInit(&parser, ps);
-    feed(ps, &parser, &t);
+    shift(ps, &parser, &t);
     while (!ps->no_memory && ps->errors < ERRORS_MAX) {
         if (!layout_next(&ps->layout, &t)) {
             diag_free(t.fault);
@@ -300,22 +364,24 @@ void grammar_run(parse_state *ps)
         if (t.fault && skipping) diag_free(t.fault);
         else if (t.fault) error_add(ps, t.fault);
         t.fault = NULL;
-        for (;;) {
-            if (skipping && starts_statement(ps, &t, body)) {
-                layout_abandon(&ps->layout, body);
-                t.height = body;
-                token sep = {.kind = T_SEP, .made = true, .height = body, .at = {.lo = t.at.lo, .hi = t.at.lo}};
-                feed(ps, &parser, &sep);
-            } else if (skipping && !ends_statement(&t, body)) break;
-            skipping = false;
-            feed(ps, &parser, &t);
-            if (!ps->erred) break;
+        if (!skipping) {
+            if (!refuses(ps, &parser, &t)) goto taken;
             bool closes = t.kind == T_RBLOCK || t.kind == T_CPCLOSE;
             body = closes ? t.height + 1 : layout_body(&ps->layout, &t);
-            skipping = !ends_statement(&t, body);
-            if (!skipping || !starts_statement(ps, &t, body)) break;
+            skipping = true;
         }
-        if (t.kind == T_EOF) { t.kind = 0; feed(ps, &parser, &t); break; }
+        if (starts_statement(ps, &t, body)) {
+            layout_abandon(&ps->layout, body);
+            t.height = body;
+            token sep = {.kind = T_SEP, .made = true, .height = body, .at = {.lo = t.at.lo, .hi = t.at.lo}};
+            shift(ps, &parser, &sep);
+            skipping = refuses(ps, &parser, &t);
+        } else if (ends_statement(&t, body)) skipping = refuses(ps, &parser, &t);
+    taken:
+        if (t.kind == T_EOF) {
+            Grammar(&parser, 0, t.at);
+            break;
+        }
     }
     GrammarFinalize(&parser);
 }
