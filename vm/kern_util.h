@@ -15,6 +15,19 @@
 #define KERN_CLONES
 #endif
 
+/* The kernels that prim.def names. */
+#define ELEM(name, ...)
+#define ELEMC(name, ...)
+#define ELEMH(name, ...)
+#define PRIM(name, ...) bool kern_##name(prim_call *c);
+#define HIDE(name, ...) bool kern_##name(prim_call *c);
+#include "prim.def"
+#undef ELEM
+#undef ELEMC
+#undef ELEMH
+#undef PRIM
+#undef HIDE
+
 /* A numeric result of any rank, uninitialised: an array, or a scalar held here. */
 typedef struct result {
     array *a;

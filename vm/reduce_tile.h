@@ -1,0 +1,237 @@
+/* reduce_tile.h: the reduction tree of reduce.h for one element type; included by reduce.c twice, with
+ * T (the type) and F(name) (which appends its suffix) defined, TREE the tree's type and EXP the tile of exp. */
+
+static inline T F(apply)(reduce_op op, T a, T b) {
+    switch (op) {
+    case REDUCE_SUM: return a + b;
+    case REDUCE_PROD: return a * b;
+    case REDUCE_MAX: return a > b || a != a ? a : b; /* a NaN on either side stays */
+    default: return a < b || a != a ? a : b;
+    }
+}
+static inline T F(identity)(reduce_op op) {
+    return (T)(op == REDUCE_SUM ? -0.0 : op == REDUCE_PROD ? 1.0 : op == REDUCE_MAX ? -INFINITY : INFINITY);
+}
+
+void F(reduce_push)(TREE *t, reduce_op op, T block) {
+    t->blocks++;
+    for (uint64_t c = t->blocks; !(c & 1); c >>= 1) block = F(apply)(op, t->s[--t->n], block);
+    t->s[t->n++] = block;
+}
+T F(reduce_end)(const TREE *t, reduce_op op) {
+    T r = t->s[t->n - 1];
+    for (int i = t->n - 2; i >= 0; i--) r = F(apply)(op, t->s[i], r);
+    return r;
+}
+
+/* One block, with `op` a constant so that the loops are of one operation. */
+static inline __attribute__((always_inline)) T F(block_of)(reduce_op op, const T *x, int64_t n) {
+    T l[REDUCE_LANES];
+    if (n == REDUCE_BLOCK) {
+        for (int j = 0; j < REDUCE_LANES; j++) {
+            T s = F(identity)(op);
+            for (int i = 0; i < REDUCE_BLOCK / REDUCE_LANES; i++) s = F(apply)(op, s, x[REDUCE_LANES * i + j]);
+            l[j] = s;
+        }
+    } else {
+        for (int j = 0; j < REDUCE_LANES; j++) l[j] = F(identity)(op);
+        int64_t i = 0;
+        for (; i + REDUCE_LANES <= n; i += REDUCE_LANES)
+            for (int j = 0; j < REDUCE_LANES; j++) l[j] = F(apply)(op, l[j], x[i + j]);
+        for (int j = 0; i < n; i++, j++) l[j] = F(apply)(op, l[j], x[i]);
+    }
+    for (int j = 0; j < 8; j++) l[j] = F(apply)(op, l[j], l[j + 8]);
+    for (int j = 0; j < 4; j++) l[j] = F(apply)(op, l[j], l[j + 4]);
+    for (int j = 0; j < 2; j++) l[j] = F(apply)(op, l[j], l[j + 2]);
+    return F(apply)(op, l[0], l[1]);
+}
+KERN_CLONES static void F(blocks_sum)(const T *x, int64_t n, int64_t nb, T *out) {
+    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_SUM, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+}
+KERN_CLONES static void F(blocks_prod)(const T *x, int64_t n, int64_t nb, T *out) {
+    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_PROD, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+}
+KERN_CLONES static void F(blocks_max)(const T *x, int64_t n, int64_t nb, T *out) {
+    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_MAX, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+}
+KERN_CLONES static void F(blocks_min)(const T *x, int64_t n, int64_t nb, T *out) {
+    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_MIN, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+}
+/* nb blocks of x[0..n), the last perhaps short. */
+static void F(blocks)(reduce_op op, const T *x, int64_t n, int64_t nb, T *out) {
+    switch (op) {
+    case REDUCE_SUM: F(blocks_sum)(x, n, nb, out); break;
+    case REDUCE_PROD: F(blocks_prod)(x, n, nb, out); break;
+    case REDUCE_MAX: F(blocks_max)(x, n, nb, out); break;
+    default: F(blocks_min)(x, n, nb, out); break;
+    }
+}
+T F(reduce_block)(reduce_op op, const T *x, int64_t n) {
+    T out;
+    F(blocks)(op, x, n, 1, &out);
+    return out;
+}
+
+void F(reduce_load)(const shaped *x, const reduce_axes *r, int64_t base, int64_t i, int64_t n, T *dst) {
+    LOAD_BODY
+}
+
+/* dst[i] = term of dst[i]; mu has stride ms. */
+static void F(term)(reduce_term term, T *dst, int64_t n, const T *mu, int64_t ms) {
+    switch (term) {
+    case TERM_X: break;
+    case TERM_SQUARE:
+        for (int64_t i = 0; i < n; i++) dst[i] *= dst[i];
+        break;
+    case TERM_DEVIATION:
+        for (int64_t i = 0; i < n; i++) dst[i] = (dst[i] - mu[i * ms]) * (dst[i] - mu[i * ms]);
+        break;
+    case TERM_EXP: {
+        for (int64_t i = 0; i < n; i++) dst[i] = dst[i] - mu[i * ms];
+        const void *args[1] = {dst};
+        EXP(n, dst, args, 0);
+        break;
+    }
+    }
+}
+
+/* Subtree of blocks [b0, b1) of one output whose elements start at `base`. */
+static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, int64_t base,
+                  int64_t b0, int64_t b1) {
+    TREE t;
+    t.n = 0, t.blocks = 0;
+    bool direct = x->dtype == DTYPE && term == TERM_X && (r->nr == 0 || (r->nr == 1 && r->rstride[0] == 1));
+    T buf[16 * REDUCE_BLOCK], part[16];
+    for (int64_t b = b0; b < b1; b += 16) {
+        int64_t nb = b1 - b < 16 ? b1 - b : 16, i = b * REDUCE_BLOCK;
+        int64_t n = r->n - i < nb * REDUCE_BLOCK ? r->n - i : nb * REDUCE_BLOCK;
+        const T *src = (const T *)x->data + base + i;
+        if (!direct) {
+            F(reduce_load)(x, r, base, i, n, buf);
+            F(term)(term, buf, n, mu, 0);
+            src = buf;
+        }
+        F(blocks)(op, src, n, nb, part);
+        for (int64_t k = 0; k < nb; k++) F(reduce_push)(&t, op, part[k]);
+    }
+    return F(reduce_end)(&t, op);
+}
+
+/* Tree steps on `w` outputs at once. */
+#define ACROSS(OP, NAME)                                                                                      \
+    KERN_CLONES static void F(NAME)(T *restrict a, const T *restrict b, int64_t w) {                          \
+        if (w == REDUCE_TILE)                                                                                 \
+            for (int i = 0; i < REDUCE_TILE; i++) a[i] = F(apply)(OP, a[i], b[i]);                            \
+        else                                                                                                  \
+            for (int64_t i = 0; i < w; i++) a[i] = F(apply)(OP, a[i], b[i]);                                  \
+    }                                                                                                         \
+    /* A whole block, its rows x[i * rs + 0..w). */                                                           \
+    KERN_CLONES static void F(NAME##_rows)(T (*restrict l)[REDUCE_TILE], const T *restrict x, int64_t rs,     \
+                                           int64_t n, int64_t w) {                                            \
+        for (int64_t i = 0; i < n; i++) {                                                                     \
+            T *restrict a = l[i % REDUCE_LANES];                                                              \
+            const T *restrict b = x + i * rs;                                                                 \
+            if (w == REDUCE_TILE)                                                                             \
+                for (int k = 0; k < REDUCE_TILE; k++) a[k] = F(apply)(OP, a[k], b[k]);                        \
+            else                                                                                              \
+                for (int64_t k = 0; k < w; k++) a[k] = F(apply)(OP, a[k], b[k]);                              \
+        }                                                                                                     \
+    }
+ACROSS(REDUCE_SUM, across_sum)
+ACROSS(REDUCE_PROD, across_prod)
+ACROSS(REDUCE_MAX, across_max)
+ACROSS(REDUCE_MIN, across_min)
+#undef ACROSS
+
+/* Subtree of blocks [b0, b1) for w <= 32 outputs that lie next to each other from `base`; mu: w values. */
+static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu,
+                      int64_t base, int64_t w, int64_t b0, int64_t b1, T *out) {
+    static void (*const steps[])(T *restrict, const T *restrict, int64_t) = {F(across_sum), F(across_prod), F(across_max), F(across_min)};
+    static void (*const rows[])(T (*restrict)[REDUCE_TILE], const T *restrict, int64_t, int64_t, int64_t) = {
+        F(across_sum_rows), F(across_prod_rows), F(across_max_rows), F(across_min_rows)};
+    T lanes[REDUCE_LANES][REDUCE_TILE], row[REDUCE_TILE], stack[12][REDUCE_TILE];
+    _Static_assert(REDUCE_SUPER <= 1 << 11, "a subtree's stack");
+    int depth = 0;
+    uint64_t blocks = 0;
+    int64_t at[RANK_MAX] = {0}, off = base, dummy = 0, first = b0 * REDUCE_BLOCK;
+    for (int i = r->nr - 1; i >= 0; i--) {
+        at[i] = first % r->rshape[i];
+        off += at[i] * r->rstride[i];
+        first /= r->rshape[i];
+    }
+    const T *data = x->data;
+    for (int64_t b = b0; b < b1; b++) {
+        int64_t n = r->n - b * REDUCE_BLOCK < REDUCE_BLOCK ? r->n - b * REDUCE_BLOCK : REDUCE_BLOCK;
+        for (int j = 0; j < REDUCE_LANES; j++)
+            for (int64_t k = 0; k < w; k++) lanes[j][k] = F(identity)(op);
+        if (term == TERM_X && r->nr == 1) {
+            rows[op](lanes, data + off, r->rstride[0], n, w);
+            off += n * r->rstride[0];
+        } else
+            for (int64_t i = 0; i < n; i++) {
+                const T *src = data + off;
+                if (term != TERM_X) {
+                    memcpy(row, src, (size_t)w * sizeof(T));
+                    F(term)(term, row, w, mu, 1);
+                    src = row;
+                }
+                steps[op](lanes[i % REDUCE_LANES], src, w);
+                odometer(r->nr, r->rshape, at, r->rstride, &off, r->rstride, &dummy);
+            }
+        for (int f = REDUCE_LANES / 2; f >= 1; f /= 2)
+            for (int j = 0; j < f; j++) steps[op](lanes[j], lanes[j + f], w);
+        blocks++;
+        for (uint64_t c = blocks; !(c & 1); c >>= 1) {
+            steps[op](stack[--depth], lanes[0], w);
+            memcpy(lanes[0], stack[depth], (size_t)w * sizeof(T));
+        }
+        memcpy(stack[depth++], lanes[0], (size_t)w * sizeof(T));
+    }
+    while (depth > 1) {
+        depth--;
+        steps[op](stack[depth - 1], stack[depth], w);
+    }
+    memcpy(out, stack[0], (size_t)w * sizeof(T));
+}
+
+static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, T *out) {
+    if (r->outs == 0) return true;
+    if (r->n == 0) {
+        for (int64_t i = 0; i < r->outs; i++) out[i] = op == REDUCE_SUM ? 0 : F(identity)(op);
+        return true;
+    }
+    int64_t nb = (r->n + REDUCE_BLOCK - 1) / REDUCE_BLOCK, supers = (nb + REDUCE_SUPER - 1) / REDUCE_SUPER;
+    T *part = out;
+    size_t bytes = (size_t)(supers * r->outs) * sizeof(T);
+    if (supers > 1) {
+        part = memory_alloc(&m->mem, MEM_OTHER, bytes);
+        if (!part) return vm_out_of_memory(m);
+    }
+    /* Outputs side by side go 32 at a time when they are next to each other in memory. */
+    int64_t inner = r->nk ? r->kshape[r->nk - 1] : 1;
+    bool side = x->dtype == DTYPE && r->nk && r->kstride[r->nk - 1] == 1 && inner >= 4 &&
+                !(r->nr == 1 && r->rstride[0] == 1);
+    int64_t tile = side ? REDUCE_TILE : 1, ntiles = side ? (inner + tile - 1) / tile : inner;
+    int64_t outer = r->outs / inner, items = outer * ntiles * supers;
+    int threads = threads_for(m, r->n * r->outs * (term == TERM_EXP ? 8 : 1));
+    (void)threads;
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t it = 0; it < items; it++) {
+        int64_t s = it % supers, k = it / supers % ntiles, o = it / supers / ntiles;
+        int64_t first = o * inner + k * tile, w = inner - k * tile < tile ? inner - k * tile : tile;
+        int64_t b0 = s * REDUCE_SUPER, b1 = b0 + REDUCE_SUPER < nb ? b0 + REDUCE_SUPER : nb;
+        int64_t base = reduce_base(r, first);
+        if (side) F(across)(x, r, op, term, mu ? mu + first : NULL, base, w, b0, b1, part + s * r->outs + first);
+        else part[s * r->outs + first] = F(along)(x, r, op, term, mu ? mu + first : NULL, base, b0, b1);
+    }
+    if (supers > 1) {
+        for (int64_t i = 0; i < r->outs; i++) {
+            TREE t;
+            t.n = 0, t.blocks = 0;
+            for (int64_t s = 0; s < supers; s++) F(reduce_push)(&t, op, part[s * r->outs + i]);
+            out[i] = F(reduce_end)(&t, op);
+        }
+        memory_free(&m->mem, MEM_OTHER, part, bytes);
+    }
+    return true;
+}
