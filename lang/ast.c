@@ -65,11 +65,11 @@ static void put_string(text *out, const char *s, size_t n)
     text_putc(out, '"');
 }
 
-/* The fewest digits that read back; whole numbers without a point. */
+/* Fifteen digits, or as many as it takes to read back; whole numbers without a point. */
 static void put_number(text *out, double x, bool whole)
 {
     char s[40];
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 15; digits <= 17; digits++) {
         snprintf(s, sizeof s, "%.*g", digits, x);
         if (strtod(s, NULL) == x) break;
     }

@@ -234,7 +234,8 @@ static const char *stranger(lexer *lx, token *t, const char *s)
     t->kind = T_BAD;
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         if (strangers[i].cp == cp) { t->kind = strangers[i].kind ? strangers[i].kind : T_BAD; help = strangers[i].help; }
-    if (cp > 0x20 && cp < 0x7f) snprintf(message, sizeof message, "`%c` means nothing here", (char)cp);
+    if (cp == '`') strcpy(message, "a backtick means nothing here");
+    else if (cp > 0x20 && cp < 0x7f) snprintf(message, sizeof message, "`%c` means nothing here", (char)cp);
     else if (cp > 0xa0 && utf8_width(cp) > 0)
         snprintf(message, sizeof message, "`%.*s` (U+%04X) means nothing here", n, s, (unsigned)cp);
     else snprintf(message, sizeof message, "the character U+%04X means nothing here", (unsigned)cp);
