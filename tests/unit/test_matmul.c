@@ -18,12 +18,12 @@ static double number(void) {
 static value make(dtype d, int rank, const int64_t *shape, int view) {
     if (rank == 0) return scalar_of(d, number());
     int64_t big[RANK_MAX], stride[RANK_MAX];
-    memcpy(big, shape, sizeof big);
+    memcpy(big, shape, (size_t)rank * sizeof *big);
     if (view == 1 && rank >= 2) big[rank - 1] = shape[rank - 2], big[rank - 2] = shape[rank - 1];
     if (view == 2) big[rank - 1] *= 2;
     array *a = array_new(m, d, rank, big);
     for (int64_t i = 0; i < a->size; i++) array_put(a, i, value_f64(d == DTYPE_I64 ? floor(number() * 20) : number()));
-    memcpy(stride, array_stride(a), sizeof stride);
+    memcpy(stride, array_stride(a), (size_t)rank * sizeof *stride);
     int64_t offset = 0;
     if (view == 0) return value_object(&a->h);
     if (view == 1 && rank >= 2) {
