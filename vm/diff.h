@@ -39,6 +39,10 @@
 bool rule_vjp(vm *m, const prim *p, uint32_t i, code **out);
 /* fn(y, params…, d<param>… of the listed ones) of a CUSTOM row. */
 bool rule_jvp(vm *m, const prim *p, code **out);
+/* Works on cotangents and tangents as they are: no reduce_to or spread_to around its rule. */
+static inline bool rule_bare(const prim *p) {
+    return (p->attrs & A_ZERO_SKIP) && (p->attrs & A_INTERNAL) && !p->tile;
+}
 bool rule_lists(vm *m, const prim *p, uint32_t i); /* has argument i a derivative? */
 
 /* --- copying Code between builders (diff.c) -------------------------------------------------- */
@@ -66,6 +70,8 @@ static inline bool mask_has(uint64_t mask, uint32_t bit) { return mask >> (bit >
 code *diff_fwd(vm *m, code *f, uint64_t mask); /* makes rev too; diff_rev.c, diff_control.c */
 code *diff_jvp(vm *m, code *f, uint64_t mask); /* diff_jvp.c */
 code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask); /* custom_vjp's function; diff_custom.c */
+
+code *code_of_custom(vm *m); /* the special Code of custom_vjp's functions, one per VM; borrowed */
 
 /* --- the fwd/rev pass's state (diff_rev.c and diff_control.c) --------------------------------- */
 typedef enum scope_kind { SCOPE_FUNCTION, SCOPE_ARM, SCOPE_LOOP, SCOPE_BLOCK } scope_kind;

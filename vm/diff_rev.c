@@ -262,7 +262,7 @@ static void rev_prim(diff *d, const instr *i) {
         if (d->failed) return;
         if (added) { diff_cot_set(d, x, c); continue; }
         if (p->kind == RULE_ELEMENTWISE) c = diff_rev_prim(d, "__zmul", 2, (reg[]){g, c});
-        if (!(p->attrs & A_COT)) c = diff_rev_prim(d, "__reduce_to", 2, (reg[]){c, diff_meta(d, prim_named("__form"), x)});
+        if (!rule_bare(p)) c = diff_rev_prim(d, "__reduce_to", 2, (reg[]){c, diff_meta(d, prim_named("__form"), x)});
         diff_acc(d, x, c);
     }
 }
@@ -378,12 +378,20 @@ static void diff_call_spread(diff *d, const instr *i) {
         /* All results in one tuple, the pullback last: split it off. */
         reg all = n->dst[0] = diff_fwd_reg(d, 0);
         diff_push_fwd(d, n);
-        instr *ys = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__but_last")), 1, 1);
-        instr *rs = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__last")), 1, 1);
-        if (!ys || !rs) return;
+        instr *ys = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__part")), 1, 3);
+        instr *rs = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__index")), 1, 2);
+        instr *zero = fwd_like(d, i, OP_CODE_CONST, builder_const(&d->fb, value_i64(0)), 1, 0);
+        instr *last = fwd_like(d, i, OP_CODE_CONST, builder_const(&d->fb, value_i64(-1)), 1, 0);
+        if (!ys || !rs || !zero || !last) return;
+        zero->dst[0] = diff_fwd_reg(d, 0);
+        last->dst[0] = diff_fwd_reg(d, 0);
         ys->src[0] = rs->src[0] = all;
+        ys->src[1] = zero->dst[0];
+        ys->src[2] = rs->src[1] = last->dst[0];
         ys->dst[0] = i->dst[0];
         R = rs->dst[0] = diff_fwd_reg(d, 0);
+        diff_push_fwd(d, zero);
+        diff_push_fwd(d, last);
         diff_push_fwd(d, ys);
         diff_push_fwd(d, rs);
         reg shape = diff_meta(d, prim_named("__form_shallow"), i->dst[0]);
@@ -442,6 +450,13 @@ static bool wanted(diff *d, const instr *i) {
 }
 
 static void copy_fwd(diff *d, const instr *i) {
+    if (i->op == OP_CODE_SELF) { /* in fwd, the running function is over derived Code */
+        instr *n = fwd_like(d, i, OP_CODE_SELF, i->imm + 1, 1, 0);
+        if (!n) return;
+        n->dst[0] = i->dst[0];
+        diff_push_fwd(d, n);
+        return;
+    }
     block tmp = {0};
     cloner c = {.b = &d->fb, .from = d->f};
     clone_instr(&c, i, &tmp);

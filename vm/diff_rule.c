@@ -4,38 +4,14 @@
  * of a function of (g, y, parameters…), by the host's `compile` callback, the first time it is
  * wanted, and kept in the VM's prim_info. */
 #include "diff.h"
-#include <ctype.h>
-#include <string.h>
-
-/* The expression listed for parameter `name`, or NULL. Rule texts have no strings with `;` in them. */
-static const char *listed(const char *rules, const char *name, size_t *length) {
-    size_t n = strlen(name);
-    for (const char *p = rules; *p;) {
-        while (isspace((unsigned char)*p)) p++;
-        const char *end = strchr(p, ';');
-        if (!end) end = p + strlen(p);
-        const char *q = p + n;
-        if (!strncmp(p, name, n)) {
-            while (*q == ' ') q++;
-            if (*q == ':') {
-                *length = (size_t)(end - q - 1);
-                return q + 1;
-            }
-        }
-        p = *end ? end + 1 : end;
-    }
-    return NULL;
-}
 
 static const char *param_name(vm *m, const prim_info *info, uint32_t i) {
     return symbol_name(m->symbols, info->params[i].name);
 }
 
 bool rule_lists(vm *m, const prim *p, uint32_t i) {
-    const prim_info *info = prim_info_of(m, p);
-    size_t n;
-    if (p->kind == RULE_CONSTANT || p->kind == RULE_REFUSE || i >= info->nparams) return false;
-    return listed(p->vjp, param_name(m, info, i), &n) != NULL;
+    if (p->kind == RULE_CONSTANT || p->kind == RULE_REFUSE || i > 63) return false;
+    return prim_info_of(m, p)->listed >> i & 1;
 }
 
 /* Compiles `fn(first, params…[, d<param>…]) = body`. */
@@ -64,13 +40,9 @@ bool rule_vjp(vm *m, const prim *p, uint32_t i, code **out) {
     prim_info *info = &m->prim_infos[prim_number(p)];
     *out = NULL;
     if (!rule_lists(m, p, i)) return true;
-    if (!info->vjp) {
-        info->vjp = memory_alloc(&m->mem, MEM_CODE, (info->nparams + 1) * sizeof *info->vjp);
-        if (!info->vjp) return vm_out_of_memory(m);
-    }
     if (!info->vjp[i]) {
         size_t n = 0;
-        const char *body = listed(p->vjp, param_name(m, info, i), &n);
+        const char *body = rule_part(p->vjp, param_name(m, info, i), &n);
         info->vjp[i] = compile(m, p, "g, y", body, n, false);
         if (!info->vjp[i]) return false;
     }

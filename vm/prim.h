@@ -36,8 +36,7 @@ enum {
     A_ZERO_ABSORB = 512,  /* symbolic zero in any argument that the vjp text lists gives symbolic zero */
     A_ZERO_SKIP = 1024,   /* the kernel itself understands V_ZERO arguments (acc, add, instantiate …) */
     A_VARIADIC = 2048,    /* set from a signature ending in `...` */
-    A_COMMUTES = 4096,
-    A_COT = 8192          /* works on cotangents as they are: no reduce_to or spread_to around its rule */
+    A_COMMUTES = 4096
 };
 
 /* What dtype the result has, given the arguments. */

@@ -64,6 +64,7 @@ struct vm {
     uint64_t gradient_birth; /* vm clock when the outermost one began */
     volatile int interrupt;  /* set by a signal handler: stop at the next instruction */
     uint32_t next_origin;    /* see code.h */
+    code *custom;            /* see diff_custom.c */
     vm_stats stats;
     const struct isa *isa;   /* kernel set chosen for this processor */
     object *free_queue;      /* dead objects not yet disposed of, linked through their counts */

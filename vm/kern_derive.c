@@ -1,0 +1,326 @@
+/* kern_derive.c: kernels of prim_derive.def: tuples of cotangents, and the checks that grad and its kin
+ * make of what they are given. Values in, values out; a symbolic zero is an ordinary guest here. */
+#include "vm.h"
+#include "diff.h"
+#include <stdio.h>
+#include <string.h>
+
+bool kern_instantiate(prim_call *c);
+
+static int64_t whole(value v) { return value_is_scalar(v) ? (v.tag == V_I64 || v.tag == V_BOOL ? v.u.i : (int64_t)v.u.f) : 0; }
+
+static bool give(prim_call *c, value v) {
+    c->out = v;
+    return true;
+}
+
+/* A tuple of `before` symbolic zeros, elements [lo, hi) of t, and zeros up to `total`. */
+static bool give_elements(prim_call *c, uint32_t before, value t, uint32_t lo, uint32_t hi, uint32_t total) {
+    tuple *out = tuple_new(c->vm, total, total);
+    if (!out) return false;
+    for (uint32_t k = 0; k < total; k++) out->v[k] = value_zero();
+    for (uint32_t k = lo; k < hi && before + (k - lo) < total; k++) {
+        value v = as_tuple(t)->v[k];
+        out->v[before + (k - lo)] = v.tag == V_UNDEF ? value_zero() : value_retain(v);
+    }
+    return give(c, value_object(&out->h));
+}
+
+static uint32_t count(value t) { return t.tag == V_TUPLE ? as_tuple(t)->n : 0; }
+
+static bool tuple_or_zero(prim_call *c, uint32_t i) {
+    if (c->args[i].tag == V_TUPLE || c->args[i].tag == V_ZERO) return true;
+    return prim_fail(c, (int)i, DIAG_INTERNAL, "a tuple of cotangents was expected, not a value of type %s", value_type_name(c->args[i]));
+}
+
+bool kern_part(prim_call *c) {
+    value t = c->args[0];
+    if (!tuple_or_zero(c, 0)) return false;
+    if (t.tag == V_ZERO) return give(c, t);
+    int64_t n = count(t), lo = whole(c->args[1]), hi = c->args[2].tag == V_NONE ? n : whole(c->args[2]);
+    if (lo < 0) lo += n;
+    if (hi < 0) hi += n;
+    if (lo < 0) lo = 0;
+    if (hi > n) hi = n;
+    if (lo > hi) lo = hi;
+    return give_elements(c, 0, t, (uint32_t)lo, (uint32_t)hi, (uint32_t)(hi - lo));
+}
+
+bool kern_place(prim_call *c) {
+    value t = c->args[0];
+    if (!tuple_or_zero(c, 0)) return false;
+    uint32_t lo = (uint32_t)whole(c->args[1]), n = count(t);
+    if (t.tag == V_ZERO) return give(c, t);
+    return give_elements(c, lo, t, 0, n, lo + n);
+}
+
+bool kern_prepend(prim_call *c) {
+    value t = c->args[1];
+    if (!tuple_or_zero(c, 1)) return false;
+    uint32_t n = count(t);
+    if (!give_elements(c, 1, t, 0, n, n + 1)) return false;
+    as_tuple(c->out)->v[0] = value_retain(c->args[0]);
+    return true;
+}
+
+bool kern_half(prim_call *c) {
+    value t = c->args[0];
+    if (!tuple_or_zero(c, 0)) return false;
+    if (t.tag == V_ZERO) return give(c, t);
+    uint32_t h = count(t) / 2, lo = whole(c->args[1]) ? h : 0;
+    return give_elements(c, 0, t, lo, lo + h, h);
+}
+
+bool kern_cot_tuple(prim_call *c) {
+    value t = c->args[0], f = c->args[1];
+    if (!tuple_or_zero(c, 0)) return false;
+    uint32_t n = f.tag == V_FORMOBJ && as_form(f)->kind == V_TUPLE ? as_form(f)->n : count(t);
+    return give_elements(c, 0, t, 0, count(t) < n ? count(t) : n, n);
+}
+
+bool kern_cot_join(prim_call *c) {
+    value t = c->args[0], r = c->args[1];
+    if (!tuple_or_zero(c, 0) || !tuple_or_zero(c, 1)) return false;
+    uint32_t n = (uint32_t)whole(c->args[2]);
+    if (!give_elements(c, 0, t, 0, count(t) < n ? count(t) : n, n + count(r))) return false;
+    for (uint32_t k = 0; k < count(r); k++) as_tuple(c->out)->v[n + k] = value_retain(as_tuple(r)->v[k]);
+    return true;
+}
+
+/* Nested no deeper than the structure that tangents are made for; see __instantiate for whole zeros. */
+bool kern_fill_parts(prim_call *c) {
+    value d = c->args[0];
+    if (d.tag == V_TUPLE || d.tag == V_RECORD) return kern_instantiate(c);
+    return give(c, value_retain(d));
+}
+
+bool kern_refuse(prim_call *c) {
+    if (c->args[0].tag == V_ZERO) return give(c, value_zero());
+    return vm_fail(c->vm, DIAG_DERIVATIVE, "%s", as_string(c->args[1])->s);
+}
+
+/* Does v hold a float anywhere? Bounded by the value's own size. */
+static bool has_float(value v, int depth) {
+    if (value_is_float(v)) return true;
+    if (v.tag == V_ARRAY) return as_array(v)->dtype >= DTYPE_F32;
+    if (depth > 1000) return true;
+    if (v.tag == V_TUPLE)
+        for (uint32_t k = 0; k < as_tuple(v)->n; k++)
+            if (has_float(as_tuple(v)->v[k], depth + 1)) return true;
+    if (v.tag == V_RECORD)
+        for (uint32_t k = 0; k < as_record(v)->n; k++)
+            if (has_float(as_record(v)->v[k], depth + 1)) return true;
+    return v.tag == V_FUNCTION;
+}
+
+static const char *argument_name(vm *m, value f, int64_t k, char *buffer, size_t n) {
+    const code *fc = f.tag == V_FUNCTION ? as_closure(f)->code : NULL;
+    if (fc && k < fc->nparams && !fc->rest) snprintf(buffer, n, "argument `%s`", symbol_name(m->symbols, fc->param_names[k]));
+    else snprintf(buffer, n, "argument %lld", (long long)k);
+    return buffer;
+}
+
+static bool one_position(prim_call *c, value w, value args, int64_t *out) {
+    vm *m = c->vm;
+    value f = c->args[0];
+    char name[128];
+    int64_t n = count(args);
+    if (w.tag == V_STRING) {
+        const code *fc = as_closure(f)->code;
+        for (uint32_t k = 0; k < fc->nparams; k++)
+            if (!strcmp(symbol_name(m->symbols, fc->param_names[k]), as_string(w)->s)) { *out = k; goto found; }
+        const char *names[64];
+        uint32_t known = fc->nparams < 64 ? fc->nparams : 64;
+        for (uint32_t k = 0; k < known; k++) names[k] = symbol_name(m->symbols, fc->param_names[k]);
+        vm_fail(m, DIAG_NAME, "%s has no parameter `%s` to differentiate by", code_display_name(fc), as_string(w)->s);
+        const char *near = nearest_name(as_string(w)->s, names, known);
+        if (near) vm_help(m, "wrt = \"%s\"", near);
+        return false;
+    }
+    if (!value_is_scalar(w) || (double)whole(w) != (w.tag == V_F64 || w.tag == V_F32 ? w.u.f : (double)w.u.i))
+        return vm_fail(m, DIAG_TYPE, "wrt is the position or the name of an argument, or a tuple of them, not a value of type %s",
+                       value_type_name(w));
+    *out = whole(w) < 0 ? whole(w) + n : whole(w);
+found:
+    if (*out < 0 || *out >= n) {
+        vm_fail(m, DIAG_ARITY, "wrt asks for argument %lld, but %s was called with %lld", (long long)*out,
+                code_display_name(as_closure(f)->code), (long long)n);
+        return false;
+    }
+    value x = as_tuple(args)->v[*out];
+    if (has_float(x, 0)) return true;
+    text t;
+    text_open(&t, &m->mem);
+    value_describe(m, x, &t);
+    vm_fail(m, DIAG_DERIVATIVE, "%s is %s: there is no float in it to differentiate by",
+            argument_name(m, f, *out, name, sizeof name), text_str(&t));
+    if (x.tag == V_I64 || (x.tag == V_ARRAY && as_array(x)->dtype == DTYPE_I64)) vm_help(m, "pass f64(…) of it");
+    text_close(&t);
+    return false;
+}
+
+bool kern_wrt(prim_call *c) {
+    value f = c->args[0], w = c->args[1], args = c->args[2];
+    if (f.tag != V_FUNCTION)
+        return vm_fail(c->vm, DIAG_TYPE, "only a function can be differentiated, not a value of type %s", value_type_name(f));
+    uint32_t n = w.tag == V_TUPLE ? as_tuple(w)->n : 1;
+    tuple *out = tuple_new(c->vm, n, n);
+    if (!out) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        int64_t at;
+        if (!one_position(c, w.tag == V_TUPLE ? as_tuple(w)->v[k] : w, args, &at)) {
+            value_release(c->vm, value_object(&out->h));
+            return false;
+        }
+        out->v[k] = value_i64(at);
+    }
+    return give(c, value_object(&out->h));
+}
+
+bool kern_mask(prim_call *c) {
+    value t = c->args[0];
+    if (t.tag == V_NONE) return give(c, value_i64((int64_t)~1ull));
+    uint64_t mask = 0;
+    for (uint32_t k = 0; k < count(t); k++) {
+        int64_t bit = whole(as_tuple(t)->v[k]) + 1;
+        mask |= 1ull << (bit > 63 ? 63 : bit);
+    }
+    return give(c, value_i64((int64_t)mask));
+}
+
+bool kern_seed(prim_call *c) {
+    value y = c->args[0];
+    if (value_is_float(y)) {
+        y.u.f = 1;
+        return give(c, y);
+    }
+    vm *m = c->vm;
+    const char *who = as_string(c->args[1])->s;
+    text t;
+    text_open(&t, &m->mem);
+    value_describe(m, y, &t);
+    vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s", who, text_str(&t));
+    text_close(&t);
+    if (y.tag == V_ARRAY) vm_help(m, "take sum(…) of the result, or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
+    else if (y.tag == V_TUPLE) vm_help(m, "%s(f, aux = true) differentiates the first of two results", who);
+    else if (y.tag == V_I64 || y.tag == V_BOOL) vm_help(m, "the result does not depend on floats; make it one with f64(…)");
+    return false;
+}
+
+bool kern_unused(prim_call *c) {
+    if (c->args[0].tag == V_ZERO && c->args[1].tag == V_FUNCTION && !c->vm->mute) {
+        char name[128];
+        code *fc = as_closure(c->args[1])->code;
+        vm_report(c->vm, SEVERITY_NOTE, DIAG_DERIVATIVE, fc->at, "the result of %s does not depend on %s: its gradient is zero",
+                  code_display_name(fc), argument_name(c->vm, c->args[1], whole(c->args[2]), name, sizeof name));
+    }
+    return give(c, value_none());
+}
+
+static bool matches(prim_call *c, value d, value x, const char *what, int depth);
+
+static bool mismatch(prim_call *c, value d, value x, const char *what) {
+    vm *m = c->vm;
+    text a, b;
+    text_open(&a, &m->mem);
+    text_open(&b, &m->mem);
+    value_describe(m, d, &a);
+    value_describe(m, x, &b);
+    vm_fail(m, DIAG_SHAPE, "the %s is %s, but what it belongs to is %s", what, text_str(&a), text_str(&b));
+    text_close(&a);
+    text_close(&b);
+    return false;
+}
+
+static bool matches(prim_call *c, value d, value x, const char *what, int depth) {
+    if (d.tag == V_ZERO || d.tag == V_NONE || depth > 1000) return true;
+    if (x.tag == V_TUPLE) {
+        if (d.tag != V_TUPLE || as_tuple(d)->n != as_tuple(x)->n) return mismatch(c, d, x, what);
+        for (uint32_t k = 0; k < as_tuple(x)->n; k++)
+            if (!matches(c, as_tuple(d)->v[k], as_tuple(x)->v[k], what, depth + 1)) return false;
+        return true;
+    }
+    if (x.tag == V_RECORD) {
+        if (d.tag != V_RECORD) return mismatch(c, d, x, what);
+        for (uint32_t k = 0; k < as_record(d)->n; k++) {
+            int64_t at = record_find(as_record(x), as_record(d)->names[k]);
+            if (at < 0) return mismatch(c, d, x, what);
+            if (!matches(c, as_record(d)->v[k], as_record(x)->v[at], what, depth + 1)) return false;
+        }
+        return true;
+    }
+    shaped sd, sx;
+    if (!shaped_of(&x, &sx)) return true;
+    if (!shaped_of(&d, &sd) || sd.rank != sx.rank || memcmp(sd.shape, sx.shape, (size_t)sd.rank * sizeof *sd.shape))
+        return mismatch(c, d, x, what);
+    return true;
+}
+
+bool kern_match(prim_call *c) {
+    if (!matches(c, c->args[0], c->args[1], as_string(c->args[2])->s, 0)) return false;
+    value f;
+    if (!form_of(c->vm, c->args[1], &f)) return false;
+    value args[2] = {c->args[0], f};
+    bool fine = prim_apply(c->vm, prim_named("__reduce_to"), args, 2, 0, &c->out);
+    value_release(c->vm, f);
+    return fine;
+}
+
+bool kern_custom(prim_call *c) {
+    vm *m = c->vm;
+    for (uint32_t k = 0; k < 2; k++)
+        if (c->args[k].tag != V_FUNCTION)
+            return vm_fail(m, DIAG_TYPE, "custom_vjp() takes two functions, but its %s argument is a value of type %s",
+                           k ? "second" : "first", value_type_name(c->args[k]));
+    code *custom = code_of_custom(m);
+    closure *out = custom ? closure_new(m, custom, 2) : NULL;
+    if (!out) return false;
+    out->captures[0] = value_retain(c->args[0]);
+    out->captures[1] = value_retain(c->args[1]);
+    return give(c, value_object(&out->h));
+}
+
+bool kern_no_captures(prim_call *c) {
+    value f = c->args[0];
+    if (f.tag == V_FUNCTION && as_closure(f)->n) {
+        vm_fail(c->vm, DIAG_DERIVATIVE, "%s, a custom_vjp function, captured `%s`, which is being differentiated",
+                code_display_name(as_closure(f)->code), symbol_name(c->vm->symbols, as_closure(f)->code->reg_names[as_closure(f)->code->body->params[0]]));
+        vm_help(c->vm, "make it an argument of the function, so that `back` can give its cotangent");
+        return false;
+    }
+    return give(c, value_none());
+}
+
+bool kern_is_function(prim_call *c) { return give(c, value_bool(c->args[0].tag == V_FUNCTION)); }
+
+bool kern_cotangents(prim_call *c) {
+    value d = c->args[0], args = c->args[1];
+    uint32_t n = count(args);
+    if (n != 1 && d.tag != V_ZERO && (d.tag != V_TUPLE || as_tuple(d)->n != n))
+        return vm_fail(c->vm, DIAG_DERIVATIVE, "`back` of a custom_vjp with %u arguments must return a tuple of %u cotangents", n, n);
+    tuple *out = tuple_new(c->vm, n, n);
+    if (!out) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        value x = as_tuple(args)->v[k], g = n == 1 || d.tag == V_ZERO ? d : as_tuple(d)->v[k], f;
+        /* `none` from the user is no cotangent at all */
+        value in[2] = {g.tag == V_NONE ? value_zero() : g, value_none()};
+        bool fine = matches(c, in[0], x, "cotangent that `back` returned", 0) && form_of(c->vm, x, &f);
+        if (fine) {
+            in[1] = f;
+            fine = prim_apply(c->vm, prim_named("__reduce_to"), in, 2, 0, &out->v[k]);
+            value_release(c->vm, f);
+        }
+        if (!fine) {
+            value_release(c->vm, value_object(&out->h));
+            return false;
+        }
+    }
+    return give(c, value_object(&out->h));
+}
+
+bool kern_uncotangents(prim_call *c) {
+    value t = c->args[0];
+    if (!tuple_or_zero(c, 0)) return false;
+    if (t.tag == V_ZERO || count(c->args[1]) != 1) return give(c, value_retain(t));
+    return give(c, count(t) ? value_retain(as_tuple(t)->v[0]) : value_zero());
+}
