@@ -33,8 +33,8 @@ static void builder_refuse(builder *b)
     b->failed = true;
 }
 
-/* Zeroed memory that lives as long as the Code, or after a refusal as long as the builder. */
-static void *take(builder *b, size_t bytes)
+/* After a refusal it lives as long as the builder. */
+void *builder_take(builder *b, size_t bytes)
 {
     void *p = b->failed ? NULL : arena_alloc(&b->c->arena, bytes);
     if (p) return p;
@@ -53,12 +53,12 @@ static uint32_t capacity_of(uint32_t n)
     return cap;
 }
 
-/* Room for element n of an array of n elements that was made here or by take(capacity_of(n)). */
+/* Room for element n of an array of n elements that was made here or by builder_take(capacity_of(n)). */
 static void *grow(builder *b, void *old, uint32_t n, size_t size)
 {
     bool full = n == 0 || (n >= 4 && (n & (n - 1)) == 0);
     if (!full) return old;
-    void *fresh = take(b, (size_t)capacity_of(n + 1) * size);
+    void *fresh = builder_take(b, (size_t)capacity_of(n + 1) * size);
     if (fresh && n) memcpy(fresh, old, n * size);
     return fresh;
 }
@@ -66,7 +66,7 @@ static void *grow(builder *b, void *old, uint32_t n, size_t size)
 static void *copy_of(builder *b, const void *p, size_t n, size_t size)
 {
     if (n == 0) return NULL;
-    void *q = take(b, n * size);
+    void *q = builder_take(b, n * size);
     if (q && p) memcpy(q, p, n * size);
     return q;
 }
@@ -81,7 +81,7 @@ bool builder_open(builder *b, vm *m, symbol name, source *src, uint32_t ncapture
         /* A builder without a Code: everything goes to a stand-in that is never finished. */
         b->failed = true;
         vm_out_of_memory(m);
-        c = take(b, sizeof *c);
+        c = builder_take(b, sizeof *c);
         if (!c) return false;
     }
     b->c = c;
@@ -95,7 +95,7 @@ bool builder_open(builder *b, vm *m, symbol name, source *src, uint32_t ncapture
     c->required = nparams;
     c->nresults = 1;
     arena_open(&c->arena, &m->mem, MEM_CODE);
-    c->param_names = take(b, nparams * sizeof(symbol));
+    c->param_names = builder_take(b, nparams * sizeof(symbol));
     c->body = builder_block(b, ncaptures + nparams);
     b->at = c->body;
     return !b->failed;
@@ -117,9 +117,9 @@ reg builder_reg(builder *b, symbol name)
 
 block *builder_block(builder *b, uint32_t nparams)
 {
-    block *k = take(b, sizeof *k);
+    block *k = builder_take(b, sizeof *k);
     if (!k) return NULL;
-    if (nparams) k->params = take(b, (size_t)capacity_of(nparams) * sizeof(reg));
+    if (nparams) k->params = builder_take(b, (size_t)capacity_of(nparams) * sizeof(reg));
     k->nparams = nparams;
     for (uint32_t i = 0; i < nparams; i++) k->params[i] = builder_reg(b, 0);
     return k;
@@ -179,7 +179,7 @@ static void const_slot_put(builder *b, uint32_t index)
 static void const_slots_grow(builder *b)
 {
     uint32_t n = b->nslots ? b->nslots * 2 : 16;
-    uint32_t *slots = take(b, n * sizeof *slots);
+    uint32_t *slots = builder_take(b, n * sizeof *slots);
     if (!slots) return;
     b->slots = slots;
     b->nslots = n;
@@ -275,7 +275,7 @@ instr *instr_new(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t ns
         if (!b->failed) vm_fail(b->vm, DIAG_VALUE, "more than %d results of one instruction", UINT16_MAX);
         b->failed = true;
     }
-    instr *i = take(b, sizeof *i);
+    instr *i = builder_take(b, sizeof *i);
     if (!i) return NULL;
     i->op = (uint8_t)op;
     i->flags = b->flags;
@@ -283,9 +283,9 @@ instr *instr_new(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t ns
     i->ndst = (uint16_t)ndst;
     i->nsrc = nsrc;
     i->nblocks = nblocks;
-    if (ndst) i->dst = take(b, ndst * sizeof(reg));
-    if (nsrc) i->src = take(b, nsrc * sizeof(reg));
-    if (nblocks) i->blocks = take(b, nblocks * sizeof(block *));
+    if (ndst) i->dst = builder_take(b, ndst * sizeof(reg));
+    if (nsrc) i->src = builder_take(b, nsrc * sizeof(reg));
+    if (nblocks) i->blocks = builder_take(b, nblocks * sizeof(block *));
     i->at = b->where;
     i->point = b->point;
     i->origin = b->origin ? b->origin : ++b->vm->next_origin;
@@ -300,7 +300,7 @@ void builder_append(builder *b, block *k, instr *i)
 {
     if (k->n == k->cap) {
         uint32_t cap = k->cap ? k->cap * 2 : 4;
-        instr **list = take(b, cap * sizeof *list);
+        instr **list = builder_take(b, cap * sizeof *list);
         if (!list) return;
         if (k->n) memcpy(list, k->list, k->n * sizeof *list);
         k->list = list;
@@ -427,7 +427,7 @@ static const char *make_display(builder *b)
                     : c->primal ? c->primal->display : "anonymous function";
     const char *before = c->role == CODE_REV ? "adjoint of " : c->role == CODE_JVP ? "tangent of " : "";
     size_t n = strlen(before), k = strlen(own);
-    char *s = take(b, n + k + 1);
+    char *s = builder_take(b, n + k + 1);
     if (s) {
         memcpy(s, before, n);
         memcpy(s + n, own, k);
@@ -511,7 +511,7 @@ code *code_of_prim(vm *m, const prim *p)
     if (info->as_value) return info->as_value;
     builder b;
     builder_open(&b, m, symbol_of(m->symbols, p->name, strlen(p->name)), NULL, 0, info->nparams);
-    reg *args = take(&b, (info->nparams + 1) * sizeof(reg));
+    reg *args = builder_take(&b, (info->nparams + 1) * sizeof(reg));
     bool spread = false;
     b.c->required = 0;
     for (uint32_t i = 0; args && i < info->nparams; i++) {

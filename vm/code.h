@@ -168,6 +168,7 @@ typedef struct builder { vm *vm; code *c; block *at; bool failed; uint8_t flags;
    at `failed` once per source instruction and stop. */
 
 bool builder_open(builder *b, vm *m, symbol name, source *src, uint32_t ncaptures, uint32_t nparams);
+void *builder_take(builder *b, size_t bytes);             /* zeroed memory with the Code's lifetime */
 reg builder_reg(builder *b, symbol name);                 /* a fresh register */
 block *builder_block(builder *b, uint32_t nparams);       /* a fresh block with fresh parameter registers */
 reg block_param_add(builder *b, block *k, symbol name);   /* one more parameter */
