@@ -1,0 +1,11 @@
+/* kern_tile_avx2.c: tile kernels for processors with AVX2 and fused multiply-add. Only SLEEF's own
+ * functions fuse; what is written here rounds after every operation, as everywhere. */
+#pragma GCC target("avx2,fma")
+#pragma GCC optimize("O3,no-trapping-math,no-math-errno,fp-contract=off")
+#include <immintrin.h>
+#include <sleef.h>
+#define SUFFIX avx2
+#define WIDTH 32 /* bytes of a vector */
+#define SLEEF_D(name, u) Sleef_finz_##name##d4_##u##avx2
+#define SLEEF_F(name, u) Sleef_finz_##name##f8_##u##avx2
+#include "kern_tile.inc"

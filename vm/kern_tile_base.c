@@ -1,0 +1,8 @@
+/* kern_tile_base.c: tile kernels for any x86-64 processor. */
+#pragma GCC optimize("O3,no-trapping-math,no-math-errno,fp-contract=off")
+#include <sleef.h>
+#define SUFFIX base
+#define WIDTH 16 /* bytes of a vector */
+#define SLEEF_D(name, u) Sleef_cinz_##name##d2_##u##sse2
+#define SLEEF_F(name, u) Sleef_cinz_##name##f4_##u##sse2
+#include "kern_tile.inc"
