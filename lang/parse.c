@@ -80,7 +80,8 @@ bool parse(memory *m, symbols *syms, source *src, const parse_options *o, ast *o
             grammar_run(&ps);
             layout_close(&ps.layout);
             memory_free(m, MEM_AST, ps.seen, ps.nseen * sizeof *ps.seen);
-            out->main->body->list = ps.script.first;
+            /* Without memory parts of it are ps.spare, which ends here. */
+            if (!ps.no_memory) out->main->body->list = ps.script.first;
         }
     }
     if (ps.no_memory) {

@@ -449,6 +449,10 @@ static bool everything(memory *m)
         bool ok = parse(m, syms, src, NULL, &t, &d, NULL);
         ck_assert(!ok);
         reached = d != NULL;
+        text out;
+        text_open(&out, m);
+        ast_dump(&t, &out); /* whatever was built is whole */
+        text_close(&out);
         diag_free(d);
         ast_close(&t);
         source_release(src);
