@@ -11,7 +11,9 @@ VERSION := 0.1.0
 DEPS := gcc make re2c lemon pkg-config libblis-serial-dev libsleef-dev liblapacke-dev libedit-dev \
         libcjson-dev libpng-dev libzip-dev zlib1g-dev check
 
-MULTIARCH := $(shell $(CC) -print-multiarch)
+# dpkg knows the machine before a compiler is installed.
+ARCH      := $(shell dpkg --print-architecture 2>/dev/null)
+MULTIARCH := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu,x86_64-linux-gnu)
 BLIS_INC  := /usr/include/$(MULTIARCH)/blis-serial
 BLIS_LIB  := /usr/lib/$(MULTIARCH)/blis-serial/libblis.a
 
@@ -74,6 +76,44 @@ $(BUILD)/stdlib.c: $(wildcard stdlib/*.rl) stdlib/embed.sh
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libreplay.a $$(pkg-config --cflags --libs check) $(LIBS)
+
+# --- tests ------------------------------------------------------------------------------------
+# Each prints a line of what passed; any failure stops make.
+test: unit
+unit: $(UNIT_BIN)
+	@for t in $(UNIT_BIN); do $$t || exit 1; done
+
+# The whole suite again under the address and undefined-behaviour sanitizers.
+asan:
+	$(MAKE) test BUILD=$(BUILD)/asan OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+
+# --- people -----------------------------------------------------------------------------------
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+deps:
+	@missing=; for p in $(DEPS); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	    echo "installing$$missing"; \
+	    $(SUDO) apt-get update -q && \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+
+run: $(BUILD)/replay
+	$(BUILD)/replay examples/penguins.rl
+
+C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/unit/*.[ch] tests/random/*.[ch] tests/embed/*.[ch])
+format:
+	clang-format -i $(C_FILES)
+
+# Warnings as errors, then cppcheck (Debian's cppcheck) on what the compiler does not look for.
+check:
+	$(MAKE) $(BUILD)/check/replay BUILD=$(BUILD)/check CFLAGS=-Werror
+	cppcheck --std=c11 --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 \
+	    --suppressions-list=.cppcheck -DREPLAY_VERSION='"$(VERSION)"' -Ivm -j 2 vm lang
+
+# --- installation -----------------------------------------------------------------------------
+install: $(BUILD)/replay
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(BUILD)/replay $(DESTDIR)$(PREFIX)/bin/replay
 
 clean:
 	rm -rf $(BUILD)
