@@ -1,0 +1,25 @@
+/* emit.h: resolved AST → Code. */
+#ifndef REPLAY_EMIT_H
+#define REPLAY_EMIT_H
+#include "../vm/code.h"
+#include "../vm/vm.h"
+#include "check.h"
+
+typedef enum emit_result {
+    EMIT_NONE,      /* the script's Code returns none */
+    EMIT_RECORD,    /* a module: a record of the top-level names that do not start with `_` */
+    EMIT_ENTRY,     /* the REPL: a tuple of the last expression's value and of every variable, in the
+                       order of main->vars; undefined where there is none */
+    EMIT_FUNCTION   /* a rule's text: the one function in it */
+} emit_result;
+
+typedef struct emit_options {
+    const builtins *builtins;
+    const char *module;   /* top-level functions are globals under `<module>:<name>`; "" for the script */
+    emit_result result;
+} emit_options;
+
+/* Emits the script as Code without captures (with EMIT_ENTRY its parameters are the variables that
+   existed). NULL with vm->error set: no memory, or nested too deeply. */
+code *emit(vm *m, const ast *t, const checked *c, const emit_options *o);
+#endif
