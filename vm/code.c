@@ -438,6 +438,7 @@ static const char *make_display(builder *b)
 static code *finish(builder *b)
 {
     code *c = b->c;
+    if (!c) return NULL; /* libc had nothing for the builder itself */
     if (b->failed || !(c->display = make_display(b)) || b->failed || !code_verify(b->vm, c)) {
         builder_drop(b);
         return NULL;
@@ -461,6 +462,7 @@ code *builder_finish(builder *b)
 
 code *builder_finish_derived(builder *b, code *primal, enum code_role role)
 {
+    if (!b->c) return NULL;
     b->c->primal = primal;
     b->c->role = role;
     code *c = finish(b);

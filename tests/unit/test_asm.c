@@ -6,11 +6,18 @@
 
 static vm *m;
 
-static void open_vm(void) { ck_assert_ptr_nonnull(m = vm_open(NULL)); }
+static size_t code_bytes; /* of a VM just opened */
+static void open_vm(void)
+{
+    ck_assert_ptr_nonnull(m = vm_open(NULL));
+    code_bytes = m->mem.live[MEM_CODE];
+}
 static void close_vm(void)
 {
     diag_free(m->error);
     m->error = NULL;
+    code_blocks_close(m);
+    ck_assert_uint_eq(m->mem.live[MEM_CODE], code_bytes);
     vm_close(m);
 }
 
