@@ -18,10 +18,13 @@
 #ifndef REPLAY_RESIDUAL_H
 #define REPLAY_RESIDUAL_H
 #include "code.h"
+#include "vm.h"
 
-typedef struct kept { uint32_t origin; value v; } kept;
-/* In order of execution within each origin. */
-typedef struct keep_list { kept *of; uint32_t n, cap; struct keep_slot { uint32_t origin, cursor, first; } *slots; uint32_t nslots; } keep_list;
+typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ value v; } kept;
+/* Values in order of execution within each origin: slots are a hash of origins (first UINT32_MAX: free),
+   each with its first and newest value. */
+typedef struct keep_list { kept *of; uint32_t n, cap; struct keep_slot { uint32_t origin, first, newest; } *slots;
+    uint32_t nslots, used; } keep_list;
 
 typedef struct residual {
     object h;
@@ -40,7 +43,10 @@ static inline residual *as_residual(value v) { return (residual *)v.u.o; }
 typedef struct tape { object h; uint32_t width; uint64_t n, cap; value *v; } tape;
 static inline tape *as_tape(value v) { return (tape *)v.u.o; }
 
-residual *residual_new(vm *m, code *region, uint32_t n); /* captures random state and globals */
+residual *residual_new(vm *m, code *region, uint32_t n); /* captures random state and globals; entered: V_UNDEF */
+/* The same, but of region's derivative: it shares what entered and what was kept. */
+residual *residual_derived(vm *m, const residual *p, code *region);
+value tape_new(vm *m, uint32_t width); /* empty; V_UNDEF with the error set when refused */
 /* Pure updates, in place when unique. `t` consumed; entry values consumed on success. */
 bool tape_push(vm *m, value *t, uint32_t width, value *entry);
 /* Takes the last entry out; of V_ZERO gives V_ZEROs. */
@@ -55,17 +61,23 @@ void residual_dispose(vm *m, object *o);
 void value_hold(vm *m, value v);
 void value_unhold(vm *m, value v);
 
-/* The context stack of recorders and readers. */
-typedef struct keep_context { residual *r; bool reading; uint32_t *cursors; } keep_context;
-typedef struct keep { keep_context *of; uint32_t n, cap; } keep;
+/* The context stack of recorders and readers. A reader's cursors are its own (one per slot of the keep
+   list), so a residual may be forced several times, even one within another. What a reader supplies is
+   offered to the recorders further in, which run for the first time, and to none further out. */
+typedef struct keep_context { residual *r; bool reading; uint32_t *cursors; uint32_t ncursors;
+    uint64_t given; /* recorder: which of the first 64 names its policy lists occurred */ } keep_context;
+typedef struct keep { keep_context *of; uint32_t n, cap; uint32_t from; /* contexts from here on are offered to */
+    uint8_t *noted; uint32_t nnoted; /* blocks that got their note */ } keep;
 bool keep_record(vm *m, residual *r);   /* the region runs for the first time */
 bool keep_read(vm *m, residual *r);     /* it is being forced */
 void keep_leave(vm *m);                 /* pops the innermost */
 void keep_leave_to(vm *m, uint32_t n);  /* after an error */
 /* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */
 bool keep_lookup(vm *m, uint32_t origin, value *out);
-/* After one ran. `policy_word` as chosen by keep_wants. False: no memory. */
+/* After one ran, or was looked up: to every recorder whose policy wants it. False: no memory. */
 bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result);
+/* Appends v (borrowed), and holds it. */
+bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v);
 void keep_open(vm *m);
 void keep_close(vm *m);
 /* "64 values, 1.2 MiB": what residuals reachable from v hold, as a record for saved(f, …). */

@@ -1,0 +1,225 @@
+/* keep.c: what a block keeps of its first run, and how its replay gets it back.
+ *
+ * In goes every result of a keepable primitive while contexts are active (residual.h); a recorder
+ * appends what its policy wants to its residual, a reader hands it out again under the instruction's
+ * origin. What must hold: the n-th time an origin is looked up while a residual is forced is the n-th
+ * time it ran under that residual; so a value supplied by a reader is offered only to contexts further
+ * in, whose own first run this is. */
+#include "residual.h"
+#include "vm.h"
+#include <string.h>
+
+void keep_open(vm *m)
+{
+    m->keep = memory_alloc(&m->mem, MEM_OTHER, sizeof *m->keep);
+}
+
+void keep_close(vm *m)
+{
+    keep *k = m->keep;
+    if (!k) return;
+    keep_leave_to(m, 0);
+    memory_free(&m->mem, MEM_OTHER, k->of, k->cap * sizeof *k->of);
+    memory_free(&m->mem, MEM_OTHER, k->noted, k->nnoted);
+    memory_free(&m->mem, MEM_OTHER, k, sizeof *k);
+    m->keep = NULL;
+}
+
+/* --- the list ------------------------------------------------------------------------------- */
+
+static uint32_t slot_index(const keep_list *l, uint32_t origin)
+{
+    uint32_t s = origin * 2654435769u & (l->nslots - 1);
+    while (l->slots[s].first != UINT32_MAX && l->slots[s].origin != origin) s = (s + 1) & (l->nslots - 1);
+    return s;
+}
+
+static bool slots_grow(vm *m, keep_list *l)
+{
+    uint32_t n = l->nslots ? l->nslots * 2 : 8;
+    struct keep_slot *slots = memory_alloc(&m->mem, MEM_RESIDUAL, n * sizeof *slots);
+    if (!slots) return vm_out_of_memory(m);
+    keep_list old = *l;
+    l->slots = slots;
+    l->nslots = n;
+    for (uint32_t i = 0; i < n; i++) slots[i].first = UINT32_MAX;
+    for (uint32_t i = 0; i < old.nslots; i++)
+        if (old.slots[i].first != UINT32_MAX) slots[slot_index(l, old.slots[i].origin)] = old.slots[i];
+    memory_free(&m->mem, MEM_RESIDUAL, old.slots, old.nslots * sizeof *slots);
+    return true;
+}
+
+bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v)
+{
+    if (l->n == l->cap) {
+        uint32_t cap = l->cap ? l->cap * 2 : 4;
+        kept *of = memory_resize(&m->mem, MEM_RESIDUAL, l->of, l->cap * sizeof *of, cap * sizeof *of);
+        if (!of) return vm_out_of_memory(m);
+        l->of = of;
+        l->cap = cap;
+    }
+    if (2 * (l->used + 1) > l->nslots && !slots_grow(m, l)) return false;
+    struct keep_slot *s = &l->slots[slot_index(l, origin)];
+    if (s->first == UINT32_MAX) {
+        *s = (struct keep_slot){origin, l->n, l->n};
+        l->used++;
+    } else {
+        l->of[s->newest].next = l->n;
+        s->newest = l->n;
+    }
+    l->of[l->n++] = (kept){origin, UINT32_MAX, value_retain(v)};
+    value_hold(m, v);
+    return true;
+}
+
+/* --- contexts ------------------------------------------------------------------------------- */
+
+static keep_context *context_push(vm *m, residual *r, bool reading)
+{
+    keep *k = m->keep;
+    if (k->n == k->cap) {
+        uint32_t cap = k->cap ? k->cap * 2 : 8;
+        keep_context *of = memory_resize(&m->mem, MEM_OTHER, k->of, k->cap * sizeof *of, cap * sizeof *of);
+        if (!of) {
+            vm_out_of_memory(m);
+            return NULL;
+        }
+        k->of = of;
+        k->cap = cap;
+    }
+    keep_context *c = &k->of[k->n++];
+    *c = (keep_context){.r = r, .reading = reading};
+    return c;
+}
+
+bool keep_record(vm *m, residual *r) { return context_push(m, r, false) != NULL; }
+
+bool keep_read(vm *m, residual *r)
+{
+    keep_context *c = context_push(m, r, true);
+    if (!c) return false;
+    uint32_t n = r->keep.nslots;
+    c->cursors = memory_alloc(&m->mem, MEM_OTHER, n * sizeof *c->cursors);
+    if (!c->cursors) {
+        m->keep->n--;
+        return vm_out_of_memory(m);
+    }
+    c->ncursors = n;
+    for (uint32_t i = 0; i < n; i++) c->cursors[i] = r->keep.slots[i].first;
+    return true;
+}
+
+static void context_pop(vm *m)
+{
+    keep_context *c = &m->keep->of[--m->keep->n];
+    memory_free(&m->mem, MEM_OTHER, c->cursors, c->ncursors * sizeof *c->cursors);
+}
+
+/* Once in a program for each block: names that its policy lists and that it never gave. */
+static void note_names(vm *m, const keep_context *c)
+{
+    const block_options *o = c->r->options;
+    keep *k = m->keep;
+    if (!o || o->policy != KEEP_NAMES || o->block >= m->stats.nblocks) return;
+    if (o->block >= k->nnoted) {
+        uint32_t n = m->stats.nblocks;
+        uint8_t *noted = memory_resize(&m->mem, MEM_OTHER, k->noted, k->nnoted, n);
+        if (!noted) return; /* a note is not worth a failure */
+        memset(noted + k->nnoted, 0, n - k->nnoted);
+        k->noted = noted;
+        k->nnoted = n;
+    }
+    if (k->noted[o->block]) return;
+    k->noted[o->block] = 1;
+    for (uint32_t i = 0; i < o->nnames && i < 64; i++)
+        if (!(c->given >> i & 1))
+            vm_report(m, SEVERITY_NOTE, DIAG_CHECKPOINT, m->stats.blocks[o->block].at,
+                      "the block saves \"%s\", and nothing in it has that name", as_string(o->names[i])->s);
+}
+
+void keep_leave(vm *m)
+{
+    if (!m->keep->n) return;
+    const keep_context *c = &m->keep->of[m->keep->n - 1];
+    if (!c->reading) note_names(m, c);
+    context_pop(m);
+}
+
+void keep_leave_to(vm *m, uint32_t n)
+{
+    while (m->keep->n > n) context_pop(m);
+}
+
+/* --- values --------------------------------------------------------------------------------- */
+
+bool keep_lookup(vm *m, uint32_t origin, value *out)
+{
+    keep *k = m->keep;
+    for (uint32_t i = k->n; i-- > 0;) {
+        keep_context *c = &k->of[i];
+        if (!c->reading) continue;
+        keep_list *l = &c->r->keep;
+        uint32_t s = slot_index(l, origin);
+        if (l->slots[s].first == UINT32_MAX || c->cursors[s] == UINT32_MAX) continue;
+        kept *v = &l->of[c->cursors[s]];
+        c->cursors[s] = v->next;
+        if (c->r->h.refs == 1) { /* only this replay is left to want it */
+            value_unhold(m, v->v);
+            *out = v->v;
+            v->v = value_undef();
+        } else
+            *out = value_retain(v->v);
+        k->from = i + 1;
+        return true;
+    }
+    k->from = 0;
+    return false;
+}
+
+static bool dot_without_batch(const value *args, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (args[i].tag == V_ARRAY && as_array(args[i])->rank > 2) return false;
+    return true;
+}
+
+/* Which of the policy's names v is, or -1. */
+static int64_t name_among(const block_options *o, value v)
+{
+    if (v.tag != V_STRING) return -1;
+    const string *s = as_string(v);
+    for (uint32_t i = 0; i < o->nnames; i++) {
+        const string *t = as_string(o->names[i]);
+        if (t->length == s->length && !memcmp(t->s, s->s, s->length)) return i;
+    }
+    return -1;
+}
+
+static bool wants(keep_context *c, const prim *p, const value *args, uint32_t n)
+{
+    if (p->attrs & A_INPUT) return true;
+    const block_options *o = c->r->options;
+    if (!o) return false;
+    switch (o->policy) {
+    case KEEP_DOTS: return p->attrs & A_DOT;
+    case KEEP_DOTS_NO_BATCH: return p->attrs & A_DOT && dot_without_batch(args, n);
+    case KEEP_NAMES: case KEEP_NOT_NAMES: {
+        if (!(p->attrs & A_NAMED) || n == 0) return false;
+        int64_t at = name_among(o, args[0]);
+        if (at >= 0 && at < 64) c->given |= (uint64_t)1 << at;
+        return (at >= 0) == (o->policy == KEEP_NAMES);
+    }
+    default: return false;
+    }
+}
+
+bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result)
+{
+    keep *k = m->keep;
+    for (uint32_t i = k->from; i < k->n; i++) {
+        keep_context *c = &k->of[i];
+        if (c->reading || !wants(c, p, args, nargs)) continue;
+        if (!keep_list_add(m, &c->r->keep, origin, result)) return false;
+    }
+    return true;
+}
