@@ -13,6 +13,7 @@ typedef struct buffer {
     uint32_t refs;   /* arrays that view it */
     uint32_t holds;  /* arrays among them that residuals hold */
     size_t bytes;
+    bool counted;    /* in vm->stats.saved: see residual.h */
     uint64_t birth;  /* vm clock when it was made */
     void *data;
 } buffer;
