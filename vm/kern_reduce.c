@@ -305,11 +305,11 @@ bool kern_unreduce(prim_call *c) {
     return give_view(c, &c->args[0], f.rank, f.shape, stride, 0);
 }
 
-/* (x, axis): how many elements are reduced into each output, as i64. */
+/* (f, axis): how many elements of form f are reduced into each output, as i64. */
 bool kern_reduced_count(prim_call *c) {
     shaped x;
     reduce_axes r;
-    if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, -1, &r)) return false;
+    if (!arg_form(c, 0, &x) || !arg_reduce_axes(c, &x, 1, -1, &r)) return false;
     c->out = value_i64(r.n);
     return true;
 }

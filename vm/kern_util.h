@@ -3,6 +3,7 @@
 #ifndef REPLAY_KERN_UTIL_H
 #define REPLAY_KERN_UTIL_H
 #include "vm.h"
+#include "kern.h"
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -14,19 +15,6 @@
 #else
 #define KERN_CLONES
 #endif
-
-/* The kernels that prim.def names. */
-#define ELEM(name, ...)
-#define ELEMC(name, ...)
-#define ELEMH(name, ...)
-#define PRIM(name, ...) bool kern_##name(prim_call *c);
-#define HIDE(name, ...) bool kern_##name(prim_call *c);
-#include "prim.def"
-#undef ELEM
-#undef ELEMC
-#undef ELEMH
-#undef PRIM
-#undef HIDE
 
 /* A numeric result of any rank, uninitialised: an array, or a scalar held here. */
 typedef struct result {
