@@ -1,0 +1,209 @@
+/* main.c: the command line. Options first, then what to run; see `usage`. */
+#include "command.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char usage[] =
+    "usage: replay                      the REPL (on a terminal), or a script from a pipe\n"
+    "       replay [options] FILE [args] runs a script; `-` reads it from standard input\n"
+    "       replay [options] -e CODE [args]\n"
+    "       replay check FILE           says what is wrong, without running it\n"
+    "       replay dis FILE [FUNCTION]  lists its Code\n"
+    "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
+    "options:\n"
+    "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
+    "  --limit SIZE    nothing the program holds takes more\n"
+    "  --float f32|f64 dtype of the program's floats (f64)\n"
+    "  --threads N     threads of array operations (as many as the machine has)\n"
+    "  --seed N        of random numbers (0)\n"
+    "  --trace-nan     stop at the operation that makes the first nan or inf\n"
+    "  --stats[=json]  a summary of the run on standard error\n"
+    "  --no-optimise   run the Code as it was written\n"
+    "  --help, --version\n";
+
+static int wrong(const char *fmt, const char *a, const char *b)
+{
+    fputs("replay: ", stderr);
+    fprintf(stderr, fmt, a, b);
+    fputs("\nTry `replay --help`.\n", stderr);
+    return 2;
+}
+
+/* "64MB", "1.5GiB", "1000" → bytes; false when it is none. */
+static bool size_of(const char *s, size_t *out)
+{
+    static const struct { const char *name; double bytes; } units[] = {
+        {"", 1}, {"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"k", 1e3}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
+    char *end;
+    if (*s < '0' || *s > '9') return false;
+    double x = strtod(s, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcmp(end, units[i].name)) {
+            x = ceil(x * units[i].bytes);
+            if (!(x >= 1 && x < 0x1p62)) return false;
+            *out = (size_t)x;
+            return true;
+        }
+    return false;
+}
+
+static bool whole_of(const char *s, uint64_t most, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    if (*s < '0' || *s > '9') return false;
+    *out = strtoull(s, &end, 0);
+    return !*end && !errno && *out <= most;
+}
+
+typedef struct command_line {
+    vm_config config;
+    run_options run;
+    const char *code;     /* -e */
+    int done;             /* status to leave with, -1: go on */
+    int next;             /* first argument that is no option */
+} command_line;
+
+/* The value of `--name=value` or of `--name value`; NULL when argv[*i] is another option. */
+static const char *option(int argc, char **argv, int *i, const char *name, bool *missing)
+{
+    size_t n = strlen(name);
+    const char *a = argv[*i];
+    if (strncmp(a, name, n)) return NULL;
+    if (a[n] == '=') return a + n + 1;
+    if (a[n]) return NULL;
+    if (*i + 1 < argc) return argv[++*i];
+    *missing = true;
+    return "";
+}
+
+static void version(void)
+{
+    printf("replay %s\n", REPLAY_VERSION);
+}
+
+static void read_options(int argc, char **argv, command_line *l)
+{
+    int i = 1;
+    for (; i < argc && l->done < 0; i++) {
+        const char *a = argv[i], *v;
+        bool missing = false;
+        uint64_t n;
+        if (a[0] != '-' || !a[1]) break;
+        if (!strcmp(a, "--")) {
+            i++;
+            break;
+        }
+        if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
+            fputs(usage, stdout);
+            l->done = 0;
+        } else if (!strcmp(a, "--version")) {
+            version();
+            l->done = 0;
+        } else if (!strcmp(a, "--trace-nan")) l->config.trace_nan = true;
+        else if (!strcmp(a, "--no-optimise") || !strcmp(a, "--no-opt")) l->config.optimise = l->config.fuse = false;
+        else if (!strcmp(a, "--no-fuse")) l->config.fuse = false;
+        else if (!strcmp(a, "--no-pool")) l->config.pool = false;
+        else if (!strcmp(a, "--stats")) l->run.stats = true;
+        else if (!strcmp(a, "--stats=json")) l->run.stats_json = true;
+        else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a, "");
+        else if ((v = option(argc, argv, &i, "-e", &missing))) {
+            l->code = v;
+            i++;
+            if (missing) l->done = wrong("%s needs code", a, "");
+            break;
+        } else if ((v = option(argc, argv, &i, "--budget", &missing))) {
+            if (!size_of(v, &l->config.budget)) l->done = wrong("--budget needs a size such as 64MB, not `%s`", v, "");
+        } else if ((v = option(argc, argv, &i, "--limit", &missing))) {
+            if (!size_of(v, &l->config.limit)) l->done = wrong("--limit needs a size such as 1GiB, not `%s`", v, "");
+        } else if ((v = option(argc, argv, &i, "--float", &missing))) {
+            if (!strcmp(v, "f32")) l->config.float_dtype = DTYPE_F32;
+            else if (!strcmp(v, "f64")) l->config.float_dtype = DTYPE_F64;
+            else l->done = wrong("--float is f32 or f64, not `%s`", v, "");
+        } else if ((v = option(argc, argv, &i, "--threads", &missing))) {
+            if (whole_of(v, 4096, &n) && n) l->config.threads = (int)n;
+            else l->done = wrong("--threads needs a whole number from 1 on, not `%s`", v, "");
+        } else if ((v = option(argc, argv, &i, "--seed", &missing))) {
+            if (whole_of(v, UINT64_MAX, &n)) l->config.seed = n;
+            else l->done = wrong("--seed needs a whole number, not `%s`", v, "");
+        } else {
+            static const char *const known[] = {"--budget", "--limit", "--float", "--threads", "--seed", "--trace-nan", "--stats",
+                                                "--stats=json", "--no-optimise", "--no-fuse", "--help", "--version"};
+            const char *near = nearest_name(a, known, sizeof known / sizeof *known);
+            l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a, "");
+        }
+    }
+    l->next = i;
+}
+
+/* Standard input to its end. */
+static char *read_input(size_t *length)
+{
+    size_t n = 0, cap = 65536;
+    char *s = malloc(cap);
+    while (s) {
+        size_t k = fread(s + n, 1, cap - n, stdin);
+        n += k;
+        if (k == 0) break;
+        if (n == cap) {
+            char *p = realloc(s, cap *= 2);
+            if (!p) free(s);
+            s = p;
+        }
+    }
+    *length = n;
+    return s;
+}
+
+static int run_file(host *h, const char *path, const run_options *o)
+{
+    bool input = !strcmp(path, "-");
+    size_t n = 0;
+    char *s = input ? read_input(&n) : host_read(h, path, &n);
+    if (!s) {
+        if (input) vm_out_of_memory(h->vm);
+        host_show_error(h);
+        return input ? 1 : 2;
+    }
+    int status = command_run(h, input ? "<stdin>" : path, s, n, o);
+    free(s);
+    return status;
+}
+
+static int run_command(host *h, const char *word, int argc, char **argv)
+{
+    bool dis = !strcmp(word, "dis"), adjoint = !strcmp(word, "adjoint");
+    if (argc < 1) return wrong("`replay %s` needs a file", word, "");
+    if (adjoint && argc < 2) return wrong("`replay %s` needs a file and the name of a function", word, "");
+    if (argc > (dis || adjoint ? 2 : 1)) return wrong("too many arguments after `replay %s`", word, "");
+    if (dis) return command_dis(h, argv[0], argc > 1 ? argv[1] : NULL);
+    if (adjoint) return command_adjoint(h, argv[0], argv[1]);
+    return command_check(h, argv[0]);
+}
+
+int main(int argc, char **argv)
+{
+    command_line l = {.config = vm_config_default(), .done = -1};
+    read_options(argc, argv, &l);
+    if (l.done >= 0) return l.done;
+    const char *word = l.next < argc && !l.code ? argv[l.next] : NULL;
+    bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || !strcmp(word, "adjoint"));
+    int args = l.next + (word != NULL); /* what args() gives */
+    l.config.argc = argc > args ? argc - args : 0;
+    l.config.argv = argv + args;
+    host h = {.colour = isatty(2) && !getenv("NO_COLOR")};
+    if (!host_open(&h, &l.config)) return 1;
+    int status;
+    if (l.code) status = command_run(&h, "<command line>", l.code, strlen(l.code), &l.run);
+    else if (command) status = run_command(&h, word, l.config.argc, l.config.argv);
+    else if (word) status = run_file(&h, word, &l.run);
+    else if (isatty(0)) status = command_repl(&h);
+    else status = run_file(&h, "-", &l.run);
+    host_close(&h);
+    return status;
+}

@@ -1,0 +1,124 @@
+# prelude.rl: functions that take functions. Loaded at the start; its top-level names are builtins.
+#
+# What is gone over is an array (along its first axis), a record of such (part by part), or a tuple
+# (element by element). Results for arrays and records are stacked part by part, those for a tuple are
+# a tuple.
+
+fn __length_of(x) {
+  if (type(x) != "record") { return __iter_len(x) }
+  n = none
+  for (name in keys(x)) {
+    k = __length_of(x[name])
+    assert(same(n, none) or same(n, k), "the parts of a record that is gone over have one length")
+    n = k
+  }
+  assert(type(n) == "array", "a record without parts has no items")
+  n
+}
+
+fn __common_length(xs) {
+  n = __length_of(xs[0])
+  for (x in xs[1:]) { assert(same(__length_of(x), n), "what is gone over together has one length") }
+  n
+}
+
+fn __item(x, k) {
+  if (type(x) != "record") { return x[k] }
+  r = {}
+  for (name in keys(x)) { r[name] = __item(x[name], k) }
+  r
+}
+
+fn __items(xs, k) {
+  t = ()
+  for (x in xs) { t = append(t, __item(x, k)) }
+  t
+}
+
+fn __picked(ys, k) {
+  t = ()
+  for (y in ys) { t = append(t, y[k]) }
+  t
+}
+
+fn __stacked(ys) {
+  if (len(ys) == 0) { return zeros(0) }
+  y = ys[0]
+  kind = type(y)
+  if (kind == "record") {
+    r = {}
+    for (name in keys(y)) { r[name] = __stacked(__picked(ys, name)) }
+    return r
+  }
+  if (kind == "tuple") {
+    t = ()
+    for (k in 0..len(y)) { t = append(t, __stacked(__picked(ys, k))) }
+    return t
+  }
+  if (kind == "array") { stack(ys) } else { ys }
+}
+
+fn __gathered(ys, xs) = if (type(xs[0]) == "tuple") { ys } else { __stacked(ys) }
+
+# map(f, xs, ys...): f of each item; of several, f of the items at the same place.
+fn map(f, xs, more...) {
+  ys = ()
+  if (len(more) == 0 and type(xs) != "record") {
+    for (x in xs) { ys = append(ys, f(x)) }
+    return __gathered(ys, (xs,))
+  }
+  all = __prepend(xs, more)
+  for (k in 0..__common_length(all)) { ys = append(ys, f(__items(all, k)...)) }
+  __gathered(ys, all)
+}
+
+# fold(f, init, xs...): carry = f(carry, x) for each item x, from init on; the last carry.
+fn fold(f, init, xs...) {
+  carry = init
+  if (len(xs) == 1 and type(xs[0]) != "record") {
+    for (x in xs[0]) { carry = f(carry, x) }
+    return carry
+  }
+  for (k in 0..__common_length(xs)) { carry = f(carry, __items(xs, k)...) }
+  carry
+}
+
+# scan(f, init, xs...): f(carry, x) gives (carry, y) for each item x; (last carry, all y).
+fn scan(f, init, xs...) {
+  carry = init
+  ys = ()
+  for (k in 0..__common_length(xs)) {
+    (carry, y) = f(carry, __items(xs, k)...)
+    ys = append(ys, y)
+  }
+  (carry, __gathered(ys, xs))
+}
+
+# tree_map(f, p, q...): f of every part of p (and the parts of q at the same place) that is neither a
+# record nor a tuple; the results in p's structure.
+fn tree_map(f, p, more...) {
+  kind = type(p)
+  if (kind == "record") {
+    r = {}
+    for (name in keys(p)) { r[name] = tree_map(f, p[name], __picked(more, name)...) }
+    return r
+  }
+  if (kind == "tuple") {
+    t = ()
+    for (k in 0..len(p)) { t = append(t, tree_map(f, p[k], __picked(more, k)...)) }
+    return t
+  }
+  f(p, more...)
+}
+
+# try(f, args...): (f(args...), none), or (none, message) when that fails. Want of memory is never caught.
+fn try(f, args...) = __try(f, args)
+
+# measure(f): runs f() and gives {value, seconds, peak_bytes, saved_peak_bytes, replays, step_runs, steps,
+# snapshots_peak}.
+fn measure(f) {
+  (result, cost) = __measure(f, ())
+  r = {value: result}
+  for (name in keys(cost)) { r[name] = cost[name] }
+  r
+}
