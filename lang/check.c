@@ -124,7 +124,7 @@ static void visit_fn(checker *c, scope *outer, node *n)
     function *f = n->fn;
     for (param *p = f->params; p; p = p->next)
         if (p->deflt) checker_push(c, (step){.kind = S_NODE, .n = p->deflt, .scope = outer});
-    scope *s = scope_open(c, f, outer);
+    scope *s = scope_enter(c, f, outer);
     if (!s) return;
     if (f->body) checker_push(c, (step){.kind = S_NODE, .n = f->body, .scope = s});
 }
@@ -247,7 +247,7 @@ bool check(ast *t, const check_options *o, checked *out, diag **diags)
     *diags = NULL;
     add_existing(&c, t->main);
     collect_tops(&c, t->main->body);
-    scope *main = c.no_memory ? NULL : scope_open(&c, t->main, NULL);
+    scope *main = c.no_memory ? NULL : scope_enter(&c, t->main, NULL);
     /* A name that is assigned as well as defined by `fn` is a variable like any other. */
     for (node *n = t->main->body->list; main && n; n = n->next)
         if (n->kind == N_FN && n->fn->top) {

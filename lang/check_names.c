@@ -316,7 +316,7 @@ static void add_sizes(checker *c, scope *s, const contract *k, bool result)
     }
 }
 
-scope *scope_open(checker *c, function *fn, scope *outer)
+scope *scope_enter(checker *c, function *fn, scope *outer)
 {
     scope *s = checker_take(c, sizeof *s);
     if (!s) return NULL;

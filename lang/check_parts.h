@@ -57,7 +57,7 @@ const char *checker_nearest(checker *c, scope *s, const char *name);
 slot *slot_find(checker *c, uint32_t id, symbol name);
 bool slot_put(checker *c, uint32_t id, symbol name, uint32_t kind, uint32_t index);
 /* Makes the scope of fn with its parameters, named sizes and assigned names. */
-scope *scope_open(checker *c, function *fn, scope *outer);
+scope *scope_enter(checker *c, function *fn, scope *outer);
 uint32_t scope_var(checker *c, scope *s, symbol name, span at, bool is_param);
 /* Finds what a name read in s means, adding captures on the way; REF_UNKNOWN when nothing. */
 ref scope_find(checker *c, scope *s, symbol name, span at, bool note);
