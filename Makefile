@@ -31,7 +31,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit cases asan check format install clean help
+.PHONY: all deps run test unit random cases asan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -82,6 +82,14 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 test: unit
 unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
+
+# Random programs, with and without their blocks: RANDOM_SEED=, RANDOM_COUNT=, RANDOM_JOBS=. The linker hands
+# memory_close to the runner, which looks at the books before they go.
+random: $(BUILD)/random
+	$(BUILD)/random
+$(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:

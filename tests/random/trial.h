@@ -1,0 +1,35 @@
+/* trial.h: runs one random program every way it must not matter, and says what differed. */
+#ifndef RANDOM_TRIAL_H
+#define RANDOM_TRIAL_H
+#include "gen.h"
+
+typedef enum verdict_kind {
+    VERDICT_FINE,
+    VERDICT_RUN,        /* it failed where it should not have */
+    VERDICT_DIFFERS,    /* two ways of running it printed different things */
+    VERDICT_MODES,      /* forward and reverse mode disagree */
+    VERDICT_SECOND,     /* second derivatives disagree with each other */
+    VERDICT_GRADIENT,   /* the gradient disagrees with central differences */
+    VERDICT_CURVATURE,  /* the second derivative disagrees with differences of gradients */
+    VERDICT_LEAK,
+    VERDICT_CRASH,      /* a signal; or it took too long */
+    VERDICT_KINDS
+} verdict_kind;
+extern const char *const verdict_names[VERDICT_KINDS];
+
+typedef struct verdict {
+    verdict_kind kind;
+    bool gradient_checked, curvature_checked; /* the differences could say something */
+    double worst;      /* relative error of the gradient against differences, where checked */
+    char key[160];     /* what kind of failure: equal for the same one in a smaller program */
+    char what[3000];   /* for people: which runs, and where they part */
+} verdict;
+
+/* Runs in a child process, so that nothing a program does reaches the next; `pid` identifies it until
+   trial_end collects what it found. */
+typedef struct trial { int pid, from; } trial;
+bool trial_begin(trial *c, const gen *g);
+void trial_end(const trial *c, int status, verdict *v);
+/* Both. */
+void check_program(const gen *g, verdict *v);
+#endif
