@@ -1,6 +1,7 @@
 /* diff_rev.c: the fwd and rev passes for straight lines; see diff.h for how they work together.
  * Control (branches, loops, blocks) is in diff_control.c. */
 #include "diff.h"
+#include <stdio.h>
 #include <string.h>
 
 /* --- lists in the pass's arena --------------------------------------------------------------- */
@@ -153,7 +154,16 @@ reg diff_cot_or_zero(diff *d, reg r) {
     reg g = diff_cot(d, r);
     return g == REG_NONE ? diff_zero(d) : g;
 }
+/* The cotangent of h goes by the name h_adj. */
+static void name_adjoint(diff *d, reg r, reg g) {
+    code *rc = d->rb.c;
+    if (d->failed || d->rb.failed || r >= d->fb.c->nregs || !d->fb.c->reg_names[r] || rc->reg_names[g]) return;
+    char name[256];
+    int n = snprintf(name, sizeof name, "%s_adj", symbol_name(d->m->symbols, d->fb.c->reg_names[r]));
+    if (n > 0 && (size_t)n < sizeof name) rc->reg_names[g] = symbol_of(d->m->symbols, name, (size_t)n);
+}
 void diff_cot_set(diff *d, reg r, reg g) {
+    if (g != REG_NONE) name_adjoint(d, r, g);
     table_reach(d, &d->cot, &d->ncot, r);
     if (!d->failed) d->cot[r] = g;
 }
