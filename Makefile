@@ -1,6 +1,9 @@
 # Makefile: builds Replay, runs it, tests it. `make help` lists what there is.
 # Everything generated goes below $(BUILD); nothing generated is committed.
 
+# No built-in rules: one of them would make lang/parse.c of lang/parse.y.
+MAKEFLAGS += --no-builtin-rules
+
 BUILD   ?= build
 CC      ?= gcc
 PREFIX  ?= /usr/local
