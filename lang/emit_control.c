@@ -29,7 +29,7 @@ static bool always_jumps(const node *n)
     }
 }
 
-enum { REST_AFTER, REST_IN_ELSE, REST_IN_THEN };
+enum { REST_AFTER, REST_IN_ELSE, REST_IN_THEN, REST_NOWHERE };
 
 static int rest_goes(const node *n)
 {
@@ -38,7 +38,7 @@ static int rest_goes(const node *n)
             n = n->c;
             if (!always_jumps(n->b)) return REST_AFTER;
         }
-        return n->c && always_jumps(n->c) ? REST_AFTER : REST_IN_ELSE;
+        return n->c && always_jumps(n->c) ? REST_NOWHERE : REST_IN_ELSE;
     }
     return n->c && n->c->kind == N_BLOCK && always_jumps(n->c) ? REST_IN_THEN : REST_AFTER;
 }
@@ -128,7 +128,7 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
 {
     emit_fn *f = e->f;
     for (node *n = list; n && !e->failed && !f->b.failed; n = n->next) {
-        if (f->top->dead) return REG_NONE;
+        if (f->top->dead) break;
         /* Guards within guards come to an end: from here on they follow one another. */
         if (f->top->guards >= GUARDS_MAX && f->top->pending) region_close_guards(e, REG_NONE);
         if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && rest_goes(n) != REST_AFTER)
@@ -138,7 +138,7 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
             reg r = n->a ? emit_expr(e, n->a) : emit_const(e, value_none());
             if (!tail || !want) {
                 emit_jump(e, n, r);
-                return REG_NONE;
+                break;
             }
             f->top->dead = true;
             return r;
@@ -146,7 +146,8 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
         if (!n->next && want && gives_value(n)) return emit_value(e, n, true, tail);
         emit_statement(e, n);
     }
-    if (!want || f->top->dead) return REG_NONE;
+    if (!want) return REG_NONE;
+    if (f->top->dead) return tail ? f->states[f->nvars + FLAG_RESULT].now : REG_NONE;
     return emit_const(e, value_none());
 }
 
@@ -159,7 +160,7 @@ typedef struct level { struct level *outer; region other; reg cond; outcome then
 reg emit_if(emitter *e, node *n, node *rest, bool want, bool tail)
 {
     emit_fn *f = e->f;
-    int where = rest ? rest_goes(n) : REST_AFTER;
+    int where = rest ? rest_goes(n) : REST_AFTER; /* nowhere: it is not reached */
     level *in = NULL;
     reg result = REG_NONE;
     uint32_t depth = f->depth;

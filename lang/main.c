@@ -11,6 +11,7 @@ static const char usage[] =
     "usage: replay                      the REPL (on a terminal), or a script from a pipe\n"
     "       replay [options] FILE [args] runs a script; `-` reads it from standard input\n"
     "       replay [options] -e CODE [args]\n"
+    "       replay repl                 the REPL, whatever standard input is\n"
     "       replay check FILE           says what is wrong, without running it\n"
     "       replay dis FILE [FUNCTION]  lists its Code\n"
     "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
@@ -192,6 +193,7 @@ int main(int argc, char **argv)
     read_options(argc, argv, &l);
     if (l.done >= 0) return l.done;
     const char *word = l.next < argc && !l.code ? argv[l.next] : NULL;
+    bool repl = word && !strcmp(word, "repl");
     bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || !strcmp(word, "adjoint"));
     int args = l.next + (word != NULL); /* what args() gives */
     l.config.argc = argc > args ? argc - args : 0;
@@ -201,6 +203,7 @@ int main(int argc, char **argv)
     int status;
     if (l.code) status = command_run(&h, "<command line>", l.code, strlen(l.code), &l.run);
     else if (command) status = run_command(&h, word, l.config.argc, l.config.argv);
+    else if (repl) status = command_repl(&h);
     else if (word) status = run_file(&h, word, &l.run);
     else if (isatty(0)) status = command_repl(&h);
     else status = run_file(&h, "-", &l.run);

@@ -1,0 +1,3 @@
+# error: contract
+fn f(x: [n]) -> [n] = concat((x, x))
+print(f(ones(2)))

@@ -1,0 +1,3 @@
+# error: index 3:9 whole
+x = 0..10
+print(x[0.5:2])

@@ -1,0 +1,108 @@
+#!/bin/sh
+# run_cases.sh: runs every .rl below the given folders (tests/cases by default) and compares what it
+# prints with what its comments say.
+#
+#   # expect: line             a line of standard output; all of them, in order
+#   # error: code 3:7 words    on standard error: error[code] at line 3, column 7, with these words in
+#                              its message (the place and the words may be left out)
+#   # warning: …, # note: …    the same for warnings and notes
+#   # help: words              words of a help line on standard error
+#   # status: 1                exit status; else 0, or 1 or 2 when there is an `# error:`
+#   # options: --seed 3        options before the file; `check` for `replay check`
+#   # args: a b                arguments after it
+#   # repl                     the text is typed into the REPL
+#   # skip: reason
+#
+# In: REPLAY (the program, build/replay). Out: one line for each case that fails, with the difference.
+set -u
+replay=${REPLAY:-build/replay}
+cd "$(dirname "$0")/.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+NO_COLOR=1
+export NO_COLOR
+
+# Diagnostics as lines `error[code] line:column message`.
+flatten_errors() {
+    awk '/^(error|warning|note)\[/ { head = $0; getline; at = "0:0"
+             if (match($0, /:[0-9]+:[0-9]+$/)) at = substr($0, RSTART + 1)
+             sub(/\]: /, "] " at " ", head); print head; next }
+         /^ *= help: / { sub(/^ *= /, ""); print }' "$1"
+}
+
+fail() {
+    failed=$((failed + 1))
+    printf 'FAIL %s: %s\n' "$1" "$2"
+    [ -s "$tmp/report" ] && sed 's/^/    /' "$tmp/report"
+    : >"$tmp/report"
+}
+
+run_case() {
+    file=$1
+    if grep -q '^# skip:' "$file"; then skipped=$((skipped + 1)); return; fi
+    options=$(sed -n 's/^# options: //p' "$file") args=$(sed -n 's/^# args: //p' "$file")
+    if grep -q '^# repl$' "$file"; then
+        "$replay" repl <"$file" >"$tmp/out" 2>"$tmp/err"
+    else
+        # shellcheck disable=SC2086
+        timeout "${CASE_TIMEOUT:-60}" "$replay" $options "$file" $args >"$tmp/out" 2>"$tmp/err" </dev/null
+    fi
+    status=$?
+    sed -n 's/^ *# expect:$/# expect: /; s/^.*# expect: //p' "$file" >"$tmp/want"
+    : >"$tmp/report"
+    if ! cmp -s "$tmp/want" "$tmp/out"; then
+        diff "$tmp/want" "$tmp/out" >"$tmp/report"
+        head -20 "$tmp/err" >>"$tmp/report"
+        fail "$file" "output differs"
+        return
+    fi
+    flatten_errors "$tmp/err" >"$tmp/flat"
+    wanted=$(sed -n 's/^# status: //p' "$file")
+    sed -n 's/^.*# \(error\|warning\|note\|help\): /\1 /p' "$file" >"$tmp/wanted"
+    while read -r kind rest; do
+        if [ "$kind" = help ]; then pattern="help: *$rest"
+        else
+            code=${rest%% *} words=${rest#"$code"} place=
+            words=${words# }
+            case $words in [0-9]*:[0-9]*) place=${words%% *} words=${words#"$place"} words=${words# } ;; esac
+            pattern="$kind[$code] ${place:-*} *$words"
+        fi
+        found=0
+        while IFS= read -r line; do
+            if [ "$kind" = help ]; then case $line in "help: "*"$rest"*) found=1 ;; esac
+            else case $line in "$kind[$code] "${place:-*}" "*"$words"*) found=1 ;; esac
+            fi
+        done <"$tmp/flat"
+        if [ $found = 0 ]; then
+            cat "$tmp/err" >"$tmp/report"
+            fail "$file" "no $pattern"
+            return
+        fi
+    done <"$tmp/wanted"
+    errors=$(grep -c '^error' "$tmp/wanted")
+    if [ "$errors" = 0 ] && grep -q '^error' "$tmp/flat"; then
+        cat "$tmp/err" >"$tmp/report"
+        fail "$file" "an error that was not expected"
+        return
+    fi
+    if [ "$status" != "${wanted:-$status}" ] || { [ -z "$wanted" ] && [ "$errors" = 0 ] && [ "$status" != 0 ]; } ||
+        { [ "$errors" != 0 ] && [ "$status" = 0 ]; }; then
+        cat "$tmp/err" >"$tmp/report"
+        fail "$file" "status $status"
+        return
+    fi
+    passed=$((passed + 1))
+}
+
+for root in "${@:-tests/cases}"; do
+    find "$root" -name '*.rl' -not -path '*/modules/*' | sort >"$tmp/files"
+    exec 3<"$tmp/files"
+    while IFS= read -r name <&3; do run_case "$name"; done
+    exec 3<&-
+done
+printf '%d cases passed' "$passed"
+[ $skipped -gt 0 ] && printf ', %d skipped' "$skipped"
+[ $failed -gt 0 ] && printf ', %d FAILED' "$failed"
+echo
+[ $failed = 0 ]
