@@ -70,6 +70,7 @@ void vm_close(vm *m)
     if (m->exec) exec_close(m);
     value_release(m, m->modules);
     value_release(m, m->globals);
+    code_release(m->custom);
     prims_close(m);
     memory_free(&m->mem, MEM_OTHER, m->stats.blocks, m->stats.blocks_cap * sizeof(block_count));
     diag_free(m->error);
