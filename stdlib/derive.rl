@@ -26,7 +26,7 @@ fn __gradients(d, positions, single, f, args) {
 fn value_and_grad(f, wrt = 0, aux = false) = fn(args...) {
   positions = __wrt(f, wrt, args)
   (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
-  seed = if (aux) { (__seed(y[0], "value_and_grad"), __nothing()) } else { __seed(y, "value_and_grad") }
+  seed = if (aux) { (__cotangent_one(y[0], "value_and_grad"), __nothing()) } else { __cotangent_one(y, "value_and_grad") }
   (y, __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args))
 }
 
@@ -35,7 +35,7 @@ fn value_and_grad(f, wrt = 0, aux = false) = fn(args...) {
 fn grad(f, wrt = 0, aux = false) = fn(args...) {
   positions = __wrt(f, wrt, args)
   (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
-  seed = if (aux) { (__seed(y[0], "grad"), __nothing()) } else { __seed(y, "grad") }
+  seed = if (aux) { (__cotangent_one(y[0], "grad"), __nothing()) } else { __cotangent_one(y, "grad") }
   g = __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args)
   if (aux) { (g, y[1]) } else { g }
 }

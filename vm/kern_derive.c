@@ -188,7 +188,7 @@ bool kern_mask(prim_call *c) {
     return give(c, value_i64((int64_t)mask));
 }
 
-bool kern_seed(prim_call *c) {
+bool kern_cotangent_one(prim_call *c) {
     value y = c->args[0];
     if (value_is_float(y)) {
         y.u.f = 1;

@@ -210,7 +210,6 @@ bool kern_choice(prim_call *c) {
     return result_give(c, &picks);
 }
 
-#ifdef REPLAY_SEED_ROW
 bool kern_seed(prim_call *c) {
     random_state *s = &c->vm->random, to = *s;
     value v = c->args[0];
@@ -230,4 +229,3 @@ bool kern_seed(prim_call *c) {
     *s = to;
     return give_array(c, before);
 }
-#endif

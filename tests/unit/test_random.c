@@ -148,8 +148,6 @@ START_TEST(choices) {
 }
 END_TEST
 
-#ifdef REPLAY_SEED_ROW
-#define SEEDS , seeds
 START_TEST(seeds) {
     open_vm(1, DTYPE_F64);
     value before = run("seed", 1, (value[]){value_i64(5)});
@@ -166,8 +164,5 @@ START_TEST(seeds) {
     close_vm();
 }
 END_TEST
-#else
-#define SEEDS
-#endif
 
-UNIT_MAIN("random", known_answers, normals_are_the_plain_functions, threads_do_not_show, rows, choices SEEDS)
+UNIT_MAIN("random", known_answers, normals_are_the_plain_functions, threads_do_not_show, rows, choices, seeds)
