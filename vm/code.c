@@ -348,9 +348,6 @@ void builder_return(builder *b, uint32_t n, const reg *src)
 
 /* --- finishing ------------------------------------------------------------------------------ */
 
-/* Until the interpreter brings its own, Code has no run form to free. */
-__attribute__((weak)) void run_free(code *c) { (void)c; }
-
 /* What one Code owns outside its arena, children apart, and the Code itself. */
 static void code_free_one(code *c)
 {

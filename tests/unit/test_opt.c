@@ -1,6 +1,7 @@
 /* The optimiser and dead code: text in, the text of what is left out. */
 #include "unit.h"
 #include "code.h"
+#include "exec.h"
 #include "vm.h"
 #include <string.h>
 
@@ -247,4 +248,151 @@ START_TEST(refusals)
 }
 END_TEST
 
-UNIT_MAIN("opt", folding, sharing, forwarding, control, dead, dropping, large, refusals)
+/* --- random programs: optimised or not, the same result or the same error --------------------- */
+
+typedef struct maker { text t; uint32_t seed; int n; /* registers in sight: %0 … %(n - 1) */ int next, depth; int sight[400]; } maker;
+
+static uint32_t draw(maker *k, uint32_t n)
+{
+    k->seed = k->seed * 1664525u + 1013904223u;
+    return (k->seed >> 8) % n;
+}
+/* A register in sight, rather a late one. */
+static int pick(maker *k)
+{
+    int a = (int)draw(k, (uint32_t)k->n), b = (int)draw(k, (uint32_t)k->n);
+    return k->sight[a > b ? a : b];
+}
+static int fresh(maker *k) { return k->next++; }
+static void see(maker *k, int r) { k->sight[k->n++] = r; }
+
+static void make_block(maker *k, int lines, int yields, bool go);
+
+static void make_line(maker *k)
+{
+    static const char *const constants[] = {"1", "2.5", "0", "-3i64", "2i64", "0i64", "9223372036854775807i64", "0.1f32",
+                                            "true", "false", "none", "\"s\"", "1f64", "inf", "undef"};
+    static const char *const unary[] = {"neg", "exp", "abs", "not", "sqrt", "floor"};
+    static const char *const binary[] = {"add", "sub", "mul", "div", "floordiv", "mod", "lt", "eq", "maximum", "and"};
+    int r = fresh(k), s;
+    switch (draw(k, k->depth < 3 ? 20 : 14)) {
+    case 0: case 1: case 2: text_printf(&k->t, "%%%d = const %s\n", r, constants[draw(k, 15)]); break;
+    case 3: text_printf(&k->t, "%%%d = prim %s %%%d\n", r, unary[draw(k, 6)], pick(k)); break;
+    case 4: case 5: case 6: case 7:
+        text_printf(&k->t, "%%%d = prim %s %%%d, %%%d\n", r, binary[draw(k, 10)], pick(k), pick(k));
+        break;
+    case 8: text_printf(&k->t, "%%%d = tuple %%%d, %%%d\n", r, pick(k), pick(k)); break;
+    case 9:
+        s = fresh(k);
+        text_printf(&k->t, "%%%d = tuple %%%d, %%%d\n", s, pick(k), pick(k));
+        text_printf(&k->t, "%%%d, %%%d = unpack %%%d\n", r, fresh(k), s);
+        see(k, s);
+        break;
+    case 10: text_printf(&k->t, "%%%d = record a: %%%d, b: %%%d\n", r, pick(k), pick(k)); break;
+    case 11:
+        s = fresh(k);
+        text_printf(&k->t, "%%%d = record a: %%%d, b: %%%d\n%%%d = field %s %%%d\n", s, pick(k), pick(k), r, draw(k, 2) ? "a" : "b", s);
+        see(k, s);
+        break;
+    case 12: text_printf(&k->t, "%%%d = seldef %%%d, %%%d, %%%d\n", r, pick(k), pick(k), pick(k)); break;
+    case 13: text_printf(&k->t, "%%%d = defined x %%%d\n", r, pick(k)); break;
+    case 14: case 15: case 16: {
+        int c = pick(k);
+        if (draw(k, 3)) text_printf(&k->t, "%%%d = const %s\n", c = fresh(k), draw(k, 2) ? "true" : "false");
+        s = fresh(k);
+        text_printf(&k->t, "%%%d, %%%d = if %%%d {\n", r, s, c);
+        make_block(k, 4, 2, false);
+        text_puts(&k->t, " else {\n");
+        make_block(k, 4, 2, false);
+        text_putc(&k->t, '\n');
+        see(k, s);
+        break;
+    }
+    case 17: case 18: {
+        bool leaves = draw(k, 3) == 0;
+        int lo = fresh(k), hi = fresh(k), i = fresh(k), a = fresh(k), b = fresh(k);
+        s = fresh(k);
+        text_printf(&k->t, "%%%d = const %di64\n%%%d = const %di64\n", lo, (int)draw(k, 3), hi, (int)draw(k, 5));
+        text_printf(&k->t, "%%%d, %%%d = loop.range%s %%%d, %%%d, %%%d, %%%d do (%%%d, %%%d, %%%d) {\n", r, s, leaves ? ".exit" : "", lo, hi,
+                    pick(k), pick(k), i, a, b);
+        int n = k->n;
+        see(k, i), see(k, a), see(k, b);
+        make_block(k, 4, 2, leaves);
+        k->n = n;
+        text_putc(&k->t, '\n');
+        see(k, s);
+        break;
+    }
+    default:
+        text_printf(&k->t, "%%%d = checkpoint {\n", r);
+        make_block(k, 3, 1, false);
+        text_putc(&k->t, '\n');
+    }
+    see(k, r);
+}
+
+static void make_block(maker *k, int lines, int yields, bool go)
+{
+    int n = k->n, c = 0;
+    k->depth++;
+    for (int j = (int)draw(k, (uint32_t)lines); j >= 0; j--) make_line(k);
+    if (go) text_printf(&k->t, "%%%d = const %s\n", c = fresh(k), draw(k, 2) ? "true" : "false");
+    text_puts(&k->t, "yield ");
+    if (go) text_printf(&k->t, "%%%d, ", c);
+    for (int j = 0; j < yields; j++) text_printf(&k->t, "%s%%%d", j ? ", " : "", pick(k));
+    text_puts(&k->t, "\n}");
+    k->depth--;
+    k->n = n;
+}
+
+/* The outcome of a run: "value" in *out or the error's text. */
+static bool outcome(const char *s, bool optimise, value *out, char *error, size_t size)
+{
+    m->config.optimise = optimise;
+    code *c = code_assemble(m, "random", s, strlen(s));
+    if (!c) ck_abort_msg("%s\n%s", m->error->message, s);
+    bool fine = vm_run(m, c, out);
+    *error = 0;
+    if (!fine) {
+        uint32_t line = 0, column = 0;
+        if (m->error->nlabels) span_where(m->error->labels[0].at, &line, &column);
+        snprintf(error, size, "%u:%u: %s", line, column, m->error->message);
+        diag_free(m->error);
+        m->error = NULL;
+    }
+    code_release(c);
+    return fine;
+}
+
+START_TEST(random_programs)
+{
+    open_vm();
+    int good = 0;
+    for (uint32_t seed = 1; seed <= 4000; seed++) {
+        maker k = {.seed = seed * 2654435761u};
+        text_open(&k.t, &m->mem);
+        text_puts(&k.t, "fn f() {\n");
+        for (int j = 0; j < 3; j++) {
+            text_printf(&k.t, "%%%d = const %s\n", k.next, j == 0 ? "2" : j == 1 ? "3.5f64" : "4i64");
+            see(&k, fresh(&k));
+        }
+        for (int j = (int)draw(&k, 12); j >= 0; j--) make_line(&k);
+        text_puts(&k.t, "all = tuple ");
+        for (int j = 0; j < k.n; j++) text_printf(&k.t, "%s%%%d", j ? ", " : "", k.sight[j]);
+        text_puts(&k.t, "\nreturn all\n}\n");
+        value a = value_undef(), b = value_undef();
+        char x[500], y[500];
+        bool plain = outcome(text_str(&k.t), false, &a, x, sizeof x), optimised = outcome(text_str(&k.t), true, &b, y, sizeof y);
+        ck_assert_msg(plain == optimised && strcmp(x, y) == 0, "%s\nplain: %s\noptimised: %s", text_str(&k.t), x, y);
+        ck_assert_msg(!plain || value_same(a, b), "other values:\n%s", text_str(&k.t));
+        good += plain;
+        if (plain) value_release(m, a);
+        if (optimised) value_release(m, b);
+        text_close(&k.t);
+    }
+    ck_assert_int_gt(good, 400);
+    close_vm();
+}
+END_TEST
+
+UNIT_MAIN("opt", random_programs, folding, sharing, forwarding, control, dead, dropping, large, refusals)
