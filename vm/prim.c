@@ -147,7 +147,7 @@ static bool parse_signature(vm *m, const prim *p, prim_info *info)
         if (i < 64 && p->kind != RULE_REFUSE && rule_part(p->vjp, symbol_name(m->symbols, q->name), &length))
             info->listed |= UINT64_C(1) << i;
         if (i + 1 < n ? *s != ',' || q->rest : *s != 0) return signature_bad(m, p, s);
-        s = skip_space(s + 1);
+        if (i + 1 < n) s = skip_space(s + 1);
     }
     return true;
 }

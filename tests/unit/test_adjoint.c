@@ -93,8 +93,9 @@ START_TEST(sums)
     value_release(m, p);
     value_release(m, q);
     value_release(m, r);
-    value out;
-    ck_assert(!prim_apply(m, prim_named("__acc"), (value[]){b, value_object(&tuple_new(m, 0, 0)->h)}, 2, 0, &out));
+    value out, empty = tuple_of(0, NULL);
+    ck_assert(!prim_apply(m, prim_named("__acc"), (value[]){b, empty}, 2, 0, &out));
+    value_release(m, empty);
     diag_free(m->error);
     m->error = NULL;
     value_release(m, b);
