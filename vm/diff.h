@@ -33,6 +33,7 @@
 #define REPLAY_DIFF_H
 #include "vm.h"
 #include "code.h"
+#include "prim_ids.h"
 
 /* --- rules (diff_rule.c) -------------------------------------------------------------------- */
 /* Compiled rule of argument i of p, fn(g, y, params…); NULL with no error when it has none. */
@@ -125,7 +126,7 @@ reg diff_cot_or_zero(diff *d, reg r);
 void diff_cot_set(diff *d, reg r, reg g);
 void diff_mark_used(const block *b, uint8_t *used); /* used[r] for every register that b reads, inside too */
 reg diff_zero(diff *d);
-reg diff_rev_prim(diff *d, const char *name, uint32_t n, const reg *src);
+reg diff_rev_prim(diff *d, enum prim_id p, uint32_t n, const reg *src);
 reg diff_rev_const(diff *d, value v);         /* consumes v; in the function's prologue */
 void diff_push_fwd(diff *d, instr *i);        /* into the current slot */
 reg diff_fwd_reg(diff *d, symbol name);       /* fresh, defined in the current scope and slot */

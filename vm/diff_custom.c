@@ -30,7 +30,7 @@ static void name_rest(vm *m, builder *b, uint32_t k) {
     b->c->param_names[k] = symbol_of(m->symbols, "args", 4);
 }
 
-static reg custom_prim(builder *b, const char *name, uint32_t n, const reg *src) { return builder_prim(b, prim_named(name), n, src); }
+static reg custom_prim(builder *b, enum prim_id p, uint32_t n, const reg *src) { return builder_prim(b, &prims[p], n, src); }
 
 /* captures (back, y, args), parameter dy. */
 static code *custom_rev(vm *m, code *f) {
@@ -39,12 +39,12 @@ static code *custom_rev(vm *m, code *f) {
     b.flags = INSTR_ADJOINT;
     const reg *p = b.c->body->params;
     reg back = p[0], y = p[1], args = p[2], dy = p[3];
-    reg full = custom_prim(&b, "__finish", 2, (reg[]){dy, y});
-    reg t = custom_prim(&b, "__prepend", 2, (reg[]){y, args});
-    t = custom_prim(&b, "__prepend", 2, (reg[]){full, t});
+    reg full = custom_prim(&b, PRIM_finish, 2, (reg[]){dy, y});
+    reg t = custom_prim(&b, PRIM_prepend, 2, (reg[]){y, args});
+    t = custom_prim(&b, PRIM_prepend, 2, (reg[]){full, t});
     instr *call = builder_add(&b, OP_CODE_CALL, CALL_SPREAD, 1, 2, (reg[]){back, t});
     reg d = 0;
-    if (call) d = custom_prim(&b, "__cotangents", 2, (reg[]){call->dst[0], args});
+    if (call) d = custom_prim(&b, PRIM_cotangents, 2, (reg[]){call->dst[0], args});
     reg zero = build_const(&b, value_zero());
     builder_return(&b, 2, (reg[]){zero, d});
     return builder_finish_derived(&b, f, CODE_REV);
@@ -59,7 +59,7 @@ code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask) {
     name_rest(m, &b, lead);
     const reg *p = b.c->body->params;
     reg fn = p[F], back = p[BACK], args = p[2 + lead];
-    if (mask_has(mask, 0)) custom_prim(&b, "__no_captures", 1, &fn);
+    if (mask_has(mask, 0)) custom_prim(&b, PRIM_no_captures, 1, &fn);
     if (kind == DERIVE_FWD) {
         instr *call = builder_add(&b, OP_CODE_CALL, CALL_SPREAD, 1, 2, (reg[]){fn, args});
         reg y = call ? call->dst[0] : 0;
@@ -69,8 +69,8 @@ code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask) {
         if (pull) builder_return(&b, 2, (reg[]){y, pull->dst[0]});
         return builder_finish_derived(&b, f, CODE_FWD);
     }
-    reg t = custom_prim(&b, "__part", 3, (reg[]){p[2], build_const(&b, value_i64(1)), build_const(&b, value_none())});
-    t = custom_prim(&b, "__instantiate", 2, (reg[]){custom_prim(&b, "__cot_tuple", 2, (reg[]){t, custom_prim(&b, "__form_shallow", 1, &args)}), args});
+    reg t = custom_prim(&b, PRIM_part, 3, (reg[]){p[2], build_const(&b, value_i64(1)), build_const(&b, value_none())});
+    t = custom_prim(&b, PRIM_instantiate, 2, (reg[]){custom_prim(&b, PRIM_cot_tuple, 2, (reg[]){t, custom_prim(&b, PRIM_form_shallow, 1, &args)}), args});
     instr *g = builder_add(&b, OP_CODE_GLOBAL, symbol_of(m->symbols, "derive:__custom_jvp", 19), 1, 0, NULL);
     instr *call = g ? builder_add(&b, OP_CODE_CALL, 0, 1, 5, (reg[]){g->dst[0], fn, back, args, t}) : NULL;
     instr *two = call ? builder_add(&b, OP_CODE_UNPACK, 0, 2, 1, call->dst) : NULL;

@@ -24,7 +24,7 @@ static void *take(jvp *j, size_t bytes) {
     return p;
 }
 static reg put_const(jvp *j, value v) { return build_const(&j->b, v); }
-static reg prim1(jvp *j, const char *name, uint32_t n, const reg *src) { return builder_prim(&j->b, prim_named(name), n, src); }
+static reg prim1(jvp *j, enum prim_id p, uint32_t n, const reg *src) { return builder_prim(&j->b, &prims[p], n, src); }
 static reg op1(jvp *j, opcode op, uint32_t imm, uint32_t n, const reg *src) {
     instr *i = builder_add(&j->b, op, imm, 1, n, src);
     if (!i) { j->failed = true; return 0; }
@@ -46,9 +46,9 @@ static reg symbol_const(jvp *j, symbol name) {
     return put_const(j, value_object(&t->h));
 }
 static reg element(jvp *j, reg t, uint32_t k) {
-    return prim1(j, "__cot_index", 3, (reg[]){t, put_const(j, value_i64(k)), put_const(j, value_none())});
+    return prim1(j, PRIM_cot_index, 3, (reg[]){t, put_const(j, value_i64(k)), put_const(j, value_none())});
 }
-static reg of_form(jvp *j, reg t, reg like) { return prim1(j, "__cot_tuple", 2, (reg[]){t, prim1(j, "__form_shallow", 1, &like)}); }
+static reg of_form(jvp *j, reg t, reg like) { return prim1(j, PRIM_cot_tuple, 2, (reg[]){t, prim1(j, PRIM_form_shallow, 1, &like)}); }
 
 /* --- rules ----------------------------------------------------------------------------------- */
 
@@ -74,7 +74,7 @@ static uint32_t full_arguments(jvp *j, const instr *i, reg **out, uint32_t extra
     return n;
 }
 
-static reg sum2(jvp *j, reg a, reg b) { return a == REG_NONE ? b : prim1(j, "__acc", 2, (reg[]){a, b}); }
+static reg sum2(jvp *j, reg a, reg b) { return a == REG_NONE ? b : prim1(j, PRIM_acc, 2, (reg[]){a, b}); }
 
 static reg with_tangents(jvp *j, const instr *i, int only) {
     const prim *p = &prims[i->imm];
@@ -87,7 +87,7 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
         if (only >= 0 ? k != (uint32_t)only : !rule_lists(j->m, p, k)) continue;
         a[k] = tangent(j, i->src[k]);
         if (p->attrs & A_ZERO_SKIP) continue;
-        a[k] = prim1(j, linear > 1 && only < 0 ? "__instantiate" : "__fill_parts", 2, (reg[]){a[k], i->src[k]});
+        a[k] = prim1(j, linear > 1 && only < 0 ? PRIM_instantiate : PRIM_fill_parts, 2, (reg[]){a[k], i->src[k]});
     }
     return builder_prim(&j->b, p, i->nsrc, a);
 }
@@ -95,13 +95,13 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
 static reg prim_tangent(jvp *j, const instr *i) {
     const prim *p = &prims[i->imm];
     reg dy = REG_NONE;
-    if (!strcmp(p->name, "__index"))
-        return prim1(j, "__cot_index", 3, (reg[]){tangent(j, i->src[0]), i->src[1], put_const(j, value_none())});
-    if (!strcmp(p->name, "__zmul")) { /* selects by its first argument, in both terms */
+    if (i->imm == PRIM_index)
+        return prim1(j, PRIM_cot_index, 3, (reg[]){tangent(j, i->src[0]), i->src[1], put_const(j, value_none())});
+    if (i->imm == PRIM_zmul) { /* selects by its first argument, in both terms */
         reg c = i->src[0], q = i->src[1];
-        if (j->active[c]) dy = prim1(j, "__zmul", 2, (reg[]){j->tan[c], q});
-        if (j->active[q]) dy = sum2(j, dy, prim1(j, "__zmul", 2, (reg[]){c, j->tan[q]}));
-        return prim1(j, "__spread_to", 2, (reg[]){dy, prim1(j, "__form", 1, &i->dst[0])});
+        if (j->active[c]) dy = prim1(j, PRIM_zmul, 2, (reg[]){j->tan[c], q});
+        if (j->active[q]) dy = sum2(j, dy, prim1(j, PRIM_zmul, 2, (reg[]){c, j->tan[q]}));
+        return prim1(j, PRIM_spread_to, 2, (reg[]){dy, prim1(j, PRIM_form, 1, &i->dst[0])});
     }
     switch (p->kind) {
     case RULE_ELEMENTWISE: {
@@ -118,7 +118,7 @@ static reg prim_tangent(jvp *j, const instr *i) {
             if (!rule_vjp(j->m, p, k, &rule)) { j->failed = true; return 0; }
             if (!rule) continue;
             reg partial = inline_rule(j, rule, n + 2, params);
-            dy = sum2(j, dy, prim1(j, "__zmul", 2, (reg[]){j->tan[i->src[k]], partial}));
+            dy = sum2(j, dy, prim1(j, PRIM_zmul, 2, (reg[]){j->tan[i->src[k]], partial}));
         }
         break;
     }
@@ -141,7 +141,7 @@ static reg prim_tangent(jvp *j, const instr *i) {
         for (uint32_t k = 0; k < info->nparams; k++)
             if (rule_lists(j->m, p, k)) {
                 reg t = k < i->nsrc ? tangent(j, i->src[k]) : put_zero(j);
-                params[at++] = p->attrs & A_ZERO_SKIP ? t : prim1(j, "__instantiate", 2, (reg[]){t, args[k]});
+                params[at++] = p->attrs & A_ZERO_SKIP ? t : prim1(j, PRIM_instantiate, 2, (reg[]){t, args[k]});
             }
         dy = inline_rule(j, rule, at, params);
         break;
@@ -151,7 +151,7 @@ static reg prim_tangent(jvp *j, const instr *i) {
         if (!s) { j->failed = true; return 0; }
         reg reason = put_const(j, value_object(&s->h));
         for (uint32_t k = 0; k < i->nsrc; k++)
-            if (j->active[i->src[k]]) dy = prim1(j, "__refuse", 2, (reg[]){j->tan[i->src[k]], reason});
+            if (j->active[i->src[k]]) dy = prim1(j, PRIM_refuse, 2, (reg[]){j->tan[i->src[k]], reason});
         break;
     }
     case RULE_CONSTANT: break;
@@ -159,7 +159,7 @@ static reg prim_tangent(jvp *j, const instr *i) {
     if (dy == REG_NONE) return put_zero(j);
     if (p->shape == S_BROADCAST) {
         reg y = i->dst[0];
-        dy = prim1(j, "__spread_to", 2, (reg[]){dy, prim1(j, "__form", 1, &y)});
+        dy = prim1(j, PRIM_spread_to, 2, (reg[]){dy, prim1(j, PRIM_form, 1, &y)});
     }
     return dy;
 }
@@ -313,8 +313,8 @@ static void jvp_call_spread(jvp *j, const instr *i) {
         dargs = tangent_tuple(j, i->nsrc - 1, i->src + 1);
     }
     reg f = derive(j, i->src[0], (j->active[i->src[0]] ? 1 : 0) | (on ? ~1ull : 0));
-    reg t = prim1(j, "__prepend", 2, (reg[]){tangent(j, i->src[0]), dargs});
-    reg all = prim1(j, "__prepend", 2, (reg[]){t, args});
+    reg t = prim1(j, PRIM_prepend, 2, (reg[]){tangent(j, i->src[0]), dargs});
+    reg all = prim1(j, PRIM_prepend, 2, (reg[]){t, args});
     uint32_t values = pack ? 1 : i->ndst - (wrapped ? 1u : 0u);
     instr *n = like(j, i, (opcode)i->op, wrapped ? 0 : i->imm | CALL_SPREAD, pack ? 1 : values + i->ndst, 2, 0);
     if (!n) return;
@@ -324,13 +324,13 @@ static void jvp_call_spread(jvp *j, const instr *i) {
         n->dst[0] = builder_reg(&j->b, 0);
         builder_append(&j->b, j->b.at, n);
         reg half[2] = {n->dst[0], put_const(j, value_i64(0))};
-        instr *first = like(j, i, OP_CODE_PRIM, prim_number(prim_named("__half")), 1, 2, 0);
+        instr *first = like(j, i, OP_CODE_PRIM, prim_number(&prims[PRIM_half]), 1, 2, 0);
         if (!first) return;
         memcpy(first->src, half, sizeof half);
         first->dst[0] = i->dst[0];
         builder_append(&j->b, j->b.at, first);
         half[1] = put_const(j, value_i64(1));
-        j->tan[i->dst[0]] = prim1(j, "__half", 2, half);
+        j->tan[i->dst[0]] = prim1(j, PRIM_half, 2, half);
         return;
     }
     memcpy(n->dst, i->dst, values * sizeof(reg));
@@ -392,11 +392,11 @@ static void jvp_instr(jvp *j, const instr *i) {
     case OP_CODE_UNPACK:
         for (uint32_t k = 0; k < i->ndst; k++) j->tan[i->dst[k]] = element(j, j->tan[i->src[0]], k);
         break;
-    case OP_CODE_FIELD: j->tan[d] = prim1(j, "__cot_field", 2, (reg[]){j->tan[i->src[0]], symbol_const(j, i->imm)}); break;
+    case OP_CODE_FIELD: j->tan[d] = prim1(j, PRIM_cot_field, 2, (reg[]){j->tan[i->src[0]], symbol_const(j, i->imm)}); break;
     case OP_CODE_SETFIELD: {
         reg name = symbol_const(j, i->imm);
-        reg cleared = prim1(j, "__cot_clear", 2, (reg[]){tangent(j, i->src[0]), name});
-        j->tan[d] = prim1(j, "__acc_field", 3, (reg[]){cleared, tangent(j, i->src[1]), name});
+        reg cleared = prim1(j, PRIM_cot_clear, 2, (reg[]){tangent(j, i->src[0]), name});
+        j->tan[d] = prim1(j, PRIM_acc_field, 3, (reg[]){cleared, tangent(j, i->src[1]), name});
         break;
     }
     case OP_CODE_SPREAD: {
@@ -470,7 +470,7 @@ code *diff_jvp(vm *m, code *f, uint64_t mask) {
             reg p = f->body->params[f->ncaptures + k];
             if (!j.active[p]) continue;
             j.tan[p] = f->rest && k + 1 == f->nparams
-                           ? prim1(&j, "__part", 3, (reg[]){t, put_const(&j, value_i64(k + 1)), put_const(&j, value_none())})
+                           ? prim1(&j, PRIM_part, 3, (reg[]){t, put_const(&j, value_i64(k + 1)), put_const(&j, value_none())})
                            : element(&j, t, k + 1);
         }
         jvp_list(&j, f->body);

@@ -168,14 +168,14 @@ void diff_cot_set(diff *d, reg r, reg g) {
     if (!d->failed) d->cot[r] = g;
 }
 
-reg diff_rev_prim(diff *d, const char *name, uint32_t n, const reg *src) {
-    return builder_prim(&d->rb, prim_named(name), n, src);
+reg diff_rev_prim(diff *d, enum prim_id p, uint32_t n, const reg *src) {
+    return builder_prim(&d->rb, &prims[p], n, src);
 }
 
 void diff_acc(diff *d, reg r, reg g) {
     if (d->failed || !d->active[r]) return;
     reg old = diff_cot(d, r);
- diff_cot_set(d, r, old == REG_NONE ? g : diff_rev_prim(d, "__acc", 2, (reg[]){old, g}));
+ diff_cot_set(d, r, old == REG_NONE ? g : diff_rev_prim(d, PRIM_acc, 2, (reg[]){old, g}));
 }
 
 /* --- rules inlined --------------------------------------------------------------------------- */
@@ -204,7 +204,7 @@ static bool special_rule(cloner *c, const instr *i, block *into) {
     return false;
 }
 
-static bool is_prim(const instr *i, const char *name) { return i->op == OP_CODE_PRIM && !strcmp(prims[i->imm].name, name); }
+static bool is_prim(const instr *i, enum prim_id p) { return i->op == OP_CODE_PRIM && i->imm == p; }
 
 /* Inlines a vjp rule; `acc` is the running cotangent it may add into (REG_NONE: none). *added says that
    the result is the new running cotangent and not a contribution. Shapes come from the rule. */
@@ -233,7 +233,7 @@ static reg inline_rule(diff *d, const code *rule, reg g, reg y, const instr *i, 
     for (uint32_t k = 0; k + 1 < body->n; k++) {
         const instr *in = body->list[k];
         if (in->ndst == 1 && in->dst[0] == result) last = in;
-        if (in->ndst == 1 && is_prim(in, "__nothing")) nothing = in;
+        if (in->ndst == 1 && is_prim(in, PRIM_nothing)) nothing = in;
     }
     if (last && nothing && last->op == OP_CODE_PRIM && !strncmp(prims[last->imm].name, "__acc_", 6) &&
         last->src[0] == nothing->dst[0]) {
@@ -252,7 +252,7 @@ static void refuse(diff *d, const instr *i, reg g) {
     string *s = string_new(d->m, why, strlen(why));
     if (!s) { d->failed = true; return; }
     reg reason = diff_rev_const(d, value_object(&s->h));
-    reg out = diff_rev_prim(d, "__refuse", 2, (reg[]){g, reason});
+    reg out = diff_rev_prim(d, PRIM_refuse, 2, (reg[]){g, reason});
     for (uint32_t k = 0; k < i->nsrc; k++) diff_acc(d, i->src[k], out);
 }
 
@@ -271,8 +271,8 @@ static void rev_prim(diff *d, const instr *i) {
         reg c = inline_rule(d, rule, g, i->dst[0], i, diff_cot(d, x), &added);
         if (d->failed) return;
         if (added) { diff_cot_set(d, x, c); continue; }
-        if (p->kind == RULE_ELEMENTWISE) c = diff_rev_prim(d, "__zmul", 2, (reg[]){g, c});
-        if (!rule_bare(p)) c = diff_rev_prim(d, "__reduce_to", 2, (reg[]){c, diff_meta(d, prim_named("__form"), x)});
+        if (p->kind == RULE_ELEMENTWISE) c = diff_rev_prim(d, PRIM_zmul, 2, (reg[]){g, c});
+        if (!rule_bare(p)) c = diff_rev_prim(d, PRIM_reduce_to, 2, (reg[]){c, diff_meta(d, &prims[PRIM_form], x)});
         diff_acc(d, x, c);
     }
 }
@@ -280,7 +280,7 @@ static void rev_prim(diff *d, const instr *i) {
 /* --- structures and calls -------------------------------------------------------------------- */
 
 static reg element(diff *d, reg g, uint32_t k) {
-    return diff_rev_prim(d, "__cot_index", 3, (reg[]){g, diff_rev_const(d, value_i64(k)), diff_rev_const(d, value_none())});
+    return diff_rev_prim(d, PRIM_cot_index, 3, (reg[]){g, diff_rev_const(d, value_i64(k)), diff_rev_const(d, value_none())});
 }
 static reg name_const(diff *d, symbol name) {
     const char *s = symbol_name(d->m->symbols, name);
@@ -309,7 +309,7 @@ static void acc_elements(diff *d, reg g, uint32_t n, const reg *src) {
 static reg forms_of(diff *d, uint32_t n, const reg *src) {
     reg *f = arena_alloc(&d->arena, (n + 1) * sizeof(reg));
     if (!f) { d->failed = true; vm_out_of_memory(d->m); return 0; }
-    for (uint32_t k = 0; k < n; k++) f[k] = diff_meta(d, prim_named("__form_shallow"), src[k]);
+    for (uint32_t k = 0; k < n; k++) f[k] = diff_meta(d, &prims[PRIM_form_shallow], src[k]);
     return rev_op(d, OP_CODE_TUPLE, 0, n, f);
 }
 
@@ -388,8 +388,8 @@ static void diff_call_spread(diff *d, const instr *i) {
         /* All results in one tuple, the pullback last: split it off. */
         reg all = n->dst[0] = diff_fwd_reg(d, 0);
         diff_push_fwd(d, n);
-        instr *ys = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__part")), 1, 3);
-        instr *rs = fwd_like(d, i, OP_CODE_PRIM, prim_number(prim_named("__index")), 1, 2);
+        instr *ys = fwd_like(d, i, OP_CODE_PRIM, prim_number(&prims[PRIM_part]), 1, 3);
+        instr *rs = fwd_like(d, i, OP_CODE_PRIM, prim_number(&prims[PRIM_index]), 1, 2);
         instr *zero = fwd_like(d, i, OP_CODE_CONST, builder_const(&d->fb, value_i64(0)), 1, 0);
         instr *last = fwd_like(d, i, OP_CODE_CONST, builder_const(&d->fb, value_i64(-1)), 1, 0);
         if (!ys || !rs || !zero || !last) return;
@@ -404,8 +404,8 @@ static void diff_call_spread(diff *d, const instr *i) {
         diff_push_fwd(d, last);
         diff_push_fwd(d, ys);
         diff_push_fwd(d, rs);
-        reg shape = diff_meta(d, prim_named("__form_shallow"), i->dst[0]);
-        g = diff_rev_prim(d, "__cot_tuple", 2, (reg[]){diff_cot_or_zero(d, i->dst[0]), shape});
+        reg shape = diff_meta(d, &prims[PRIM_form_shallow], i->dst[0]);
+        g = diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){diff_cot_or_zero(d, i->dst[0]), shape});
     } else {
         memcpy(n->dst, i->dst, values * sizeof(reg));
         R = n->dst[values] = diff_fwd_reg(d, 0);
@@ -445,11 +445,11 @@ static void rev_unbind(diff *d, const instr *i, reg g) {
         src[k + 1] = element(d, g, k);
         if (names->names[k] != SPREAD_MARK) continue;
         reg at[2] = {diff_import(d, i->src[2]), diff_rev_const(d, value_i64(k))};
-        src[k + 1] = diff_rev_prim(d, "__cot_tuple", 2, (reg[]){src[k + 1], diff_rev_prim(d, "__index", 2, at)});
+        src[k + 1] = diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){src[k + 1], diff_rev_prim(d, PRIM_index, 2, at)});
     }
     reg t = rev_op(d, OP_CODE_BIND, builder_names(&d->rb, n, names->names), n + 1, src);
-    reg shape = diff_meta(d, prim_named("__form_shallow"), i->src[1]);
-    diff_acc(d, i->src[1], diff_rev_prim(d, "__cot_tuple", 2, (reg[]){t, shape}));
+    reg shape = diff_meta(d, &prims[PRIM_form_shallow], i->src[1]);
+    diff_acc(d, i->src[1], diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){t, shape}));
 }
 
 /* True when some result has a cotangent. */
@@ -529,19 +529,19 @@ static void step(diff *d, const instr *i) {
     case OP_CODE_RECORD:
         for (uint32_t k = 0; k < i->nsrc; k++)
             if (d->active[i->src[k]])
-                diff_acc(d, i->src[k], diff_rev_prim(d, "__cot_field", 2,
+                diff_acc(d, i->src[k], diff_rev_prim(d, PRIM_cot_field, 2,
                                                      (reg[]){g, name_const(d, d->f->names[i->imm].names[k])}));
         break;
     case OP_CODE_FIELD: {
         if (!d->active[i->src[0]]) break;
         reg acc = diff_cot_or_zero(d, i->src[0]);
-        diff_cot_set(d, i->src[0], diff_rev_prim(d, "__acc_field", 3, (reg[]){acc, g, name_const(d, i->imm)}));
+        diff_cot_set(d, i->src[0], diff_rev_prim(d, PRIM_acc_field, 3, (reg[]){acc, g, name_const(d, i->imm)}));
         break;
     }
     case OP_CODE_SETFIELD: {
         reg name = name_const(d, i->imm);
-        if (d->active[i->src[1]]) diff_acc(d, i->src[1], diff_rev_prim(d, "__cot_field", 2, (reg[]){g, name}));
-        if (d->active[i->src[0]]) diff_acc(d, i->src[0], diff_rev_prim(d, "__cot_clear", 2, (reg[]){g, name}));
+        if (d->active[i->src[1]]) diff_acc(d, i->src[1], diff_rev_prim(d, PRIM_cot_field, 2, (reg[]){g, name}));
+        if (d->active[i->src[0]]) diff_acc(d, i->src[0], diff_rev_prim(d, PRIM_cot_clear, 2, (reg[]){g, name}));
         break;
     }
     case OP_CODE_SPREAD: case OP_CODE_BIND: rev_bind(d, i, g); break;
@@ -695,7 +695,7 @@ static code *finish_rev(diff *d, scope *s, uint32_t nresults) {
         const reg *params = f->body->params + f->ncaptures;
         out[1] = cot_tuple_of(d, plain, params);
         if (f->rest && d->active[params[plain]] && diff_cot(d, params[plain]) != REG_NONE)
-            out[1] = diff_rev_prim(d, "__cot_join", 3, (reg[]){out[1], diff_cot(d, params[plain]),
+            out[1] = diff_rev_prim(d, PRIM_cot_join, 3, (reg[]){out[1], diff_cot(d, params[plain]),
                                                                diff_rev_const(d, value_i64(plain))});
         rb->at = rb->c->body;
         scope_emit_rev(d, s, rb->c->body);

@@ -336,13 +336,16 @@ static bool tapes_begin(vm *m, frame *f, const uint32_t *w)
         const value *t = &f->r[w[2 + k] >> 1];
         if (t->tag == V_ZERO) continue;
         if (t->tag != V_TAPE) return vm_fail(m, DIAG_INTERNAL, "a loop over a %s", value_type_name(*t));
-        if (known && as_tape(*t)->n != length) return vm_fail(m, DIAG_INTERNAL, "a loop over tapes of different lengths");
-        length = as_tape(*t)->n;
+        if (as_tape(*t)->n > length) length = as_tape(*t)->n;
         known = true;
     }
     if (!known) return vm_fail(m, DIAG_INTERNAL, "a loop over no tape");
     for (uint32_t k = 0; k < n; k++) {
         value t = operand_take(f->r, w[2 + k]);
+        if (t.tag == V_TAPE && !tape_pad(m, &t, length)) {
+            value_release(m, t);
+            return false;
+        }
         f->r[w[2 + n + k]] = t;
     }
     put_i64(&f->r[w[2 + 2 * n]], (int64_t)length);
@@ -367,6 +370,13 @@ static bool tapes_next(vm *m, frame *f, const uint32_t *w, const uint32_t **next
         if (p->width != width && p->n) return vm_fail(m, DIAG_INTERNAL, "a tape of entries of %u values read as %u", p->width, width);
         value *v = p->v + k * width;
         if (p->h.refs == 1) {
+            /* Entries above were read while somebody else held the tape too. */
+            for (; p->n > k + 1; p->n--)
+                for (uint32_t i = 0; i < width; i++) {
+                    value above = p->v[(p->n - 1) * width + i];
+                    value_unhold(m, above);
+                    value_release(m, above);
+                }
             for (uint32_t i = 0; i < width; i++) {
                 value_unhold(m, v[i]);
                 r[*e++] = v[i];

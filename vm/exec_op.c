@@ -229,9 +229,19 @@ static bool op_tapepush(vm *m, frame *f, const instr *i, const uint32_t *src, va
     value small[16], *v = small;
     if (n > 16 && !(v = memory_alloc(&m->mem, MEM_FRAME, n * sizeof *v))) return vm_out_of_memory(m);
     value t = f->r[src[0] >> 1];
-    bool fine = t.tag == V_TAPE || vm_fail(m, DIAG_INTERNAL, "pushing onto a %s", value_type_name(t));
+    bool fine = t.tag == V_TAPE || t.tag == V_ZERO || vm_fail(m, DIAG_INTERNAL, "pushing onto a %s", value_type_name(t));
     if (fine) {
         *out = operand_take(f->r, src[0]);
+        if (t.tag == V_ZERO) { /* a tape of cotangents or tangents: nothing but symbolic zeros so far */
+            bool zeros = true;
+            for (uint32_t s = 0; s < n; s++) zeros &= f->r[src[1 + s] >> 1].tag == V_ZERO;
+            if (!zeros) *out = tape_new(m, n);
+            if (zeros || out->tag == V_UNDEF) {
+                for (uint32_t s = 0; zeros && s < n; s++) operand_done(m, f->r, src[1 + s]);
+                if (v != small) memory_free(&m->mem, MEM_FRAME, v, n * sizeof *v);
+                return zeros;
+            }
+        }
         for (uint32_t s = 0; s < n; s++) v[s] = operand_take(f->r, src[1 + s]);
         fine = tape_push(m, out, n, v);
         if (!fine) {

@@ -2,10 +2,11 @@
  * make of what they are given. Values in, values out; a symbolic zero is an ordinary guest here. */
 #include "vm.h"
 #include "diff.h"
+#include "kern.h"
 #include <stdio.h>
 #include <string.h>
 
-bool kern_instantiate(prim_call *c);
+
 
 static int64_t whole(value v) { return value_is_scalar(v) ? (v.tag == V_I64 || v.tag == V_BOOL ? v.u.i : (int64_t)v.u.f) : 0; }
 
@@ -113,11 +114,11 @@ static bool has_float(value v, int depth) {
     return v.tag == V_FUNCTION;
 }
 
-static const char *argument_name(vm *m, value f, int64_t k, char *buffer, size_t n) {
+static const char *argument_name(vm *m, value f, int64_t k, char *name, size_t n) {
     const code *fc = f.tag == V_FUNCTION ? as_closure(f)->code : NULL;
-    if (fc && k < fc->nparams && !fc->rest) snprintf(buffer, n, "argument `%s`", symbol_name(m->symbols, fc->param_names[k]));
-    else snprintf(buffer, n, "argument %lld", (long long)k);
-    return buffer;
+    if (fc && k < fc->nparams && !fc->rest) snprintf(name, n, "argument `%s`", symbol_name(m->symbols, fc->param_names[k]));
+    else snprintf(name, n, "argument %lld", (long long)k);
+    return name;
 }
 
 static bool one_position(prim_call *c, value w, value args, int64_t *out) {

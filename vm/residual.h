@@ -51,6 +51,9 @@ value tape_new(vm *m, uint32_t width); /* empty; V_UNDEF with the error set when
 bool tape_push(vm *m, value *t, uint32_t width, value *entry);
 /* Takes the last entry out; of V_ZERO gives V_ZEROs. */
 bool tape_pop(vm *m, value *t, uint32_t width, value *entry);
+/* A tape of cotangents or tangents may have fewer entries than its primal: symbolic zeros lie below the
+   lowest, and entries are counted from the top. tape_pad makes it n entries long (consumes, gives back). */
+bool tape_pad(vm *m, value *t, uint64_t n);
 bool tape_acc(vm *m, value a, value b, value *out); /* entrywise __acc; a and b borrowed */
 
 /* Lets go of what a dying residual or tape holds and frees it. Only object_free calls this; parts whose

@@ -4,6 +4,7 @@
  * amortised constant time. A tape holds its values (residual.h) from the moment they enter it. */
 #include "residual.h"
 #include "vm.h"
+#include "prim_ids.h"
 #include <string.h>
 
 value tape_new(vm *m, uint32_t width)
@@ -78,7 +79,10 @@ bool tape_pop(vm *m, value *v, uint32_t width, value *entry)
     }
     tape *t = as_tape(*v);
     if (t->width != width) return vm_fail(m, DIAG_INTERNAL, "an entry of %u values from a tape of %u", width, t->width);
-    if (t->n == 0) return vm_fail(m, DIAG_INTERNAL, "an entry of an empty tape");
+    if (t->n == 0) { /* nothing was ever pushed here: see tape_pad */
+        for (uint32_t i = 0; i < width; i++) entry[i] = value_zero();
+        return true;
+    }
     if (t->h.refs > 1) {
         const value *from = t->v + (t->n - 1) * width;
         for (uint32_t i = 0; i < width; i++) entry[i] = value_retain(from[i]);
@@ -94,6 +98,19 @@ bool tape_pop(vm *m, value *v, uint32_t width, value *entry)
     return true;
 }
 
+bool tape_pad(vm *m, value *v, uint64_t n)
+{
+    tape *t = as_tape(*v);
+    if (t->n >= n) return true;
+    uint64_t had = t->n, more = n - had;
+    if (!tape_own(m, v, had, n)) return false;
+    t = as_tape(*v);
+    memmove(t->v + more * t->width, t->v, (size_t)had * t->width * sizeof(value));
+    for (uint64_t i = 0; i < more * t->width; i++) t->v[i] = value_zero();
+    t->n = n;
+    return true;
+}
+
 bool tape_acc(vm *m, value a, value b, value *out)
 {
     if (a.tag == V_ZERO || b.tag == V_ZERO) {
@@ -101,13 +118,21 @@ bool tape_acc(vm *m, value a, value b, value *out)
         return true;
     }
     tape *p = as_tape(a), *q = as_tape(b);
-    if (p->width != q->width || p->n != q->n) return vm_fail(m, DIAG_INTERNAL, "tapes of different sizes are added");
+    if (p->width != q->width) return vm_fail(m, DIAG_INTERNAL, "tapes of different widths are added");
+    if (p->n != q->n) { /* the shorter one has symbolic zeros below */
+        uint64_t n = p->n > q->n ? p->n : q->n;
+        value l = value_retain(a), r = value_retain(b);
+        bool fine = tape_pad(m, &l, n) && tape_pad(m, &r, n) && tape_acc(m, l, r, out);
+        value_release(m, l);
+        value_release(m, r);
+        return fine;
+    }
     value sum = tape_new(m, p->width);
     if (sum.tag == V_UNDEF || !tape_own(m, &sum, 0, p->n ? p->n : 1)) {
         value_release(m, sum);
         return false;
     }
-    const prim *acc = prim_named("acc");
+    const prim *acc = &prims[PRIM_acc];
     tape *s = as_tape(sum);
     for (s->n = 0; s->n < p->n; s->n++)
         for (uint32_t i = 0; i < p->width; i++) {
