@@ -72,7 +72,7 @@ reg emit_body(emitter *e, node *n, bool want, bool tail)
 
 static void emit_import(emitter *e, node *n)
 {
-    emit_at(e, n->at, n->op_at.lo);
+    emit_at(e, n->at, n->at.lo);
     region_due(e);
     string *s = string_new(e->m, n->str, n->length);
     if (!s) {

@@ -5,7 +5,7 @@
 #   # expect: line             a line of standard output; all of them, in order
 #   # error: code 3:7 words    on standard error: error[code] at line 3, column 7, with these words in
 #                              its message (the place and the words may be left out)
-#   # warning: …, # note: …    the same for warnings and notes
+#   # warning: …               the same for warnings; `# note:` without a code
 #   # help: words              words of a help line on standard error
 #   # status: 1                exit status; else 0, or 1 or 2 when there is an `# error:`
 #   # options: --seed 3        options before the file; `check` for `replay check`
@@ -25,9 +25,10 @@ export NO_COLOR
 
 # Diagnostics as lines `error[code] line:column message`.
 flatten_errors() {
-    awk '/^(error|warning|note)\[/ { head = $0; getline; at = "0:0"
+    awk '/^(error|warning|note)(\[[a-z]+\])?: / { head = $0; getline; at = "0:0"
              if (match($0, /:[0-9]+:[0-9]+$/)) at = substr($0, RSTART + 1)
-             sub(/\]: /, "] " at " ", head); print head; next }
+             if (!sub(/\]: /, "] " at " ", head)) sub(/: /, "[] " at " ", head)
+             print head; next }
          /^ *= help: / { sub(/^ *= /, ""); print }' "$1"
 }
 
@@ -65,6 +66,7 @@ run_case() {
         else
             code=${rest%% *} words=${rest#"$code"} place=
             words=${words# }
+            [ "$kind" = note ] && code='' words=$rest
             case $words in [0-9]*:[0-9]*) place=${words%% *} words=${words#"$place"} words=${words# } ;; esac
             pattern="$kind[$code] ${place:-*} *$words"
         fi
@@ -87,7 +89,7 @@ run_case() {
         return
     fi
     if [ "$status" != "${wanted:-$status}" ] || { [ -z "$wanted" ] && [ "$errors" = 0 ] && [ "$status" != 0 ]; } ||
-        { [ "$errors" != 0 ] && [ "$status" = 0 ]; }; then
+        { [ -z "$wanted" ] && [ "$errors" != 0 ] && [ "$status" = 0 ]; }; then
         cat "$tmp/err" >"$tmp/report"
         fail "$file" "status $status"
         return

@@ -1,0 +1,3 @@
+# error: name 3:9
+p = {weight: 1}
+print(p.wieght)

@@ -1,0 +1,3 @@
+# error: user 3:1 told you
+# status: 1
+error("told you")

@@ -1,0 +1,2 @@
+# error: syntax
+import "./modules/broken.rl" as b

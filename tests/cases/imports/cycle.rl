@@ -1,0 +1,2 @@
+# error: import
+import "./modules/a.rl" as a

@@ -1,0 +1,2 @@
+# error: import 2:1 cannot import
+import "./modules/no.rl" as no

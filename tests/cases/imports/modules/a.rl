@@ -1,0 +1,1 @@
+import "./b.rl" as b

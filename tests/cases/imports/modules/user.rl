@@ -1,0 +1,2 @@
+import "./shapes.rl" as s
+double = s.area(1)
