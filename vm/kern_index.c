@@ -10,6 +10,8 @@ static bool index_failed(prim_call *c, int arg) {
     c->vm->fail_arg = arg;
     return false;
 }
+/* The user wrote x[…], so no function is named. */
+#define FAIL(arg, ...) (vm_fail(c->vm, __VA_ARGS__), index_failed(c, arg))
 
 /* --- reading --------------------------------------------------------------------------------- */
 
@@ -100,7 +102,7 @@ static bool no_field(prim_call *c, const record *r, const string *key) {
 static bool index_record(prim_call *c, const record *r, value ix) {
     if (ix.tag == V_TUPLE && as_tuple(ix)->n == 1) ix = as_tuple(ix)->v[0];
     if (ix.tag != V_STRING)
-        return prim_fail(c, 1, DIAG_INDEX, "a record is indexed by the name of a field, not by a%s %s",
+        return FAIL(1, DIAG_INDEX, "a record is indexed by the name of a field, not by a%s %s",
                          ix.tag == V_ARRAY ? "n" : "", value_is_scalar(ix) ? "number" : value_type_name(ix));
     const string *key = as_string(ix);
     symbol y = symbol_of(c->vm->symbols, key->s, key->length);
@@ -121,7 +123,7 @@ bool kern_index(prim_call *c) {
         if (index_whole(ix, &i)) { /* an element of a vector, a row of a matrix */
             int64_t n = array_shape(a)[0];
             if (i < -n || i >= n)
-                return prim_fail(c, 1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
+                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
                                  (long long)i, (long long)n, n == 1 ? "" : "s");
             if (i < 0) i += n;
             int64_t offset = i * array_stride(a)[0];
@@ -142,7 +144,7 @@ bool kern_index(prim_call *c) {
     case V_RECORD: return index_record(c, as_record(*x), ix);
     case V_BOOL: case V_I64: case V_F32: case V_F64: return index_array(c, x, ix);
     default:
-        return prim_fail(c, 0, DIAG_TYPE, "a %s cannot be indexed", value_type_name(*x));
+        return FAIL(0, DIAG_TYPE, "a %s cannot be indexed", value_type_name(*x));
     }
 }
 
@@ -152,16 +154,16 @@ bool kern_index(prim_call *c) {
 static bool storable(prim_call *c, dtype d, const shaped *v) {
     if (v->dtype == d || v->weak == WEAK_WHOLE) {
         if (d == DTYPE_I64 && v->weak == WEAK_WHOLE && fabs(v->scalar.f64) >= 9223372036854775808.0)
-            return prim_fail(c, 2, DIAG_ARITHMETIC, "%.17g does not fit an i64", v->scalar.f64);
+            return FAIL(2, DIAG_ARITHMETIC, "%.17g does not fit an i64", v->scalar.f64);
         if (d != DTYPE_BOOL || v->dtype == d) return true;
     }
     if (d == DTYPE_BOOL) {
-        prim_fail(c, 2, DIAG_TYPE, "%s cannot be stored in an array of bools", dtype_name(v->dtype));
+        FAIL(2, DIAG_TYPE, "%s cannot be stored in an array of bools", dtype_name(v->dtype));
         vm_help(c->vm, "bool(v) says whether a number is not 0");
         return false;
     }
     if (d == DTYPE_I64 && v->dtype > DTYPE_I64) {
-        prim_fail(c, 2, DIAG_TYPE, "a float cannot be stored in an array of i64 without losing its fraction");
+        FAIL(2, DIAG_TYPE, "a float cannot be stored in an array of i64 without losing its fraction");
         vm_help(c->vm, "make the array float first: x = f64(x); or drop the fraction: i64(v)");
         return false;
     }
@@ -174,7 +176,7 @@ static bool stretch_failed(prim_call *c, const shaped *v, const index_plan *plan
     text_open(&b, &c->vm->mem);
     shape_print(v->rank, v->shape, &a);
     shape_print(plan->rank, plan->shape, &b);
-    prim_fail(c, 2, DIAG_SHAPE, "a value of shape %s does not fit the selection of shape %s", text_str(&a), text_str(&b));
+    FAIL(2, DIAG_SHAPE, "a value of shape %s does not fit the selection of shape %s", text_str(&a), text_str(&b));
     text_close(&a);
     text_close(&b);
     return false;
@@ -191,7 +193,7 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v) {
     shaped s, from;
     dtype d = (dtype)x->dtype;
     if (!shaped_of(v, &from))
-        return prim_fail(c, 2, DIAG_TYPE, "a %s cannot be stored in an array", value_type_name(*v));
+        return FAIL(2, DIAG_TYPE, "a %s cannot be stored in an array", value_type_name(*v));
     if (!storable(c, d, &from)) return false;
     array *conv = NULL, *t = target_of(c, x);
     if (!t) return false;
@@ -230,7 +232,7 @@ static bool set_tuple(prim_call *c, tuple *t, value ix, value v) {
     const value *from = &v;
     if (!single) {
         if (v.tag != V_TUPLE || as_tuple(v)->n != count)
-            return prim_fail(c, 2, DIAG_SHAPE, "a slice of %lld elements of a tuple takes a tuple of as many",
+            return FAIL(2, DIAG_SHAPE, "a slice of %lld elements of a tuple takes a tuple of as many",
                              (long long)count);
         from = as_tuple(v)->v;
     }
@@ -253,7 +255,7 @@ static bool set_tuple(prim_call *c, tuple *t, value ix, value v) {
 static bool set_record(prim_call *c, record *r, value ix, value v) {
     vm *m = c->vm;
     if (ix.tag == V_TUPLE && as_tuple(ix)->n == 1) ix = as_tuple(ix)->v[0];
-    if (ix.tag != V_STRING) return prim_fail(c, 1, DIAG_INDEX, "a record is indexed by the name of a field");
+    if (ix.tag != V_STRING) return FAIL(1, DIAG_INDEX, "a record is indexed by the name of a field");
     symbol y = symbol_of(m->symbols, as_string(ix)->s, as_string(ix)->length);
     if (!y) return vm_out_of_memory(m);
     int64_t i = record_find(r, y);
@@ -294,7 +296,7 @@ bool kern_setindex(prim_call *c) {
         if (a->rank == 1 && v->tag == a->dtype - DTYPE_BOOL + V_BOOL && index_whole(ix, &i)) {
             int64_t n = a->size;
             if (i < -n || i >= n)
-                return prim_fail(c, 1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
+                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
                                  (long long)i, (long long)n, n == 1 ? "" : "s");
             array *t = target_of(c, a);
             if (!t) return false;
@@ -306,11 +308,11 @@ bool kern_setindex(prim_call *c) {
     case V_TUPLE: return set_tuple(c, as_tuple(*x), ix, *v);
     case V_RECORD: return set_record(c, as_record(*x), ix, *v);
     case V_STRING:
-        prim_fail(c, 0, DIAG_TYPE, "a string's characters cannot be assigned");
+        FAIL(0, DIAG_TYPE, "a string's characters cannot be assigned");
         vm_help(c->vm, "build a new one: s[:i] + new + s[i + 1:]");
         return false;
     default:
-        prim_fail(c, 0, DIAG_TYPE, "an element of a %s cannot be assigned", value_is_scalar(*x) ? "number" : value_type_name(*x));
+        FAIL(0, DIAG_TYPE, "an element of a %s cannot be assigned", value_is_scalar(*x) ? "number" : value_type_name(*x));
         return false;
     }
 }

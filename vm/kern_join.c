@@ -11,7 +11,9 @@ static bool shapes_differ(prim_call *c, uint32_t i, const shaped *a, const shape
     text_open(&t, &c->vm->mem);
     shape_print(a->rank, a->shape, &s);
     shape_print(b->rank, b->shape, &t);
-    prim_fail(c, 0, DIAG_SHAPE, "element %u has shape %s and element 0 has %s%s", i, text_str(&t), text_str(&s), how);
+    if (c->p->attrs & A_INTERNAL) /* […] */
+        vm_fail(c->vm, DIAG_SHAPE, "element %u of […] has shape %s and element 0 has %s", i, text_str(&t), text_str(&s));
+    else prim_fail(c, 0, DIAG_SHAPE, "element %u has shape %s and element 0 has %s%s", i, text_str(&t), text_str(&s), how);
     text_close(&s);
     text_close(&t);
     return false;
@@ -105,7 +107,7 @@ bool kern_stack(prim_call *c) {
 
 /* (parts): what […] makes of the tuple of its elements. */
 bool kern_array(prim_call *c) {
-    if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_TYPE, "expects a tuple");
+    if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_INTERNAL, "expects a tuple");
     const tuple *t = as_tuple(c->args[0]);
     if (t->n == 0) {
         int64_t none = 0;
@@ -120,7 +122,8 @@ bool kern_array(prim_call *c) {
     }
     if (odd) {
         value v = t->v[odd - 1];
-        prim_fail(c, 0, DIAG_TYPE, "element %u of […] is a %s; numbers, arrays or strings can stand there", odd - 1, value_type_name(v));
+        vm_fail(c->vm, DIAG_TYPE, "element %u of […] is a %s; numbers, arrays or strings can stand there", odd - 1, value_type_name(v));
+        c->vm->fail_arg = 0;
         vm_help(c->vm, "a tuple holds anything: (a, b)");
         return false;
     }
@@ -128,7 +131,7 @@ bool kern_array(prim_call *c) {
         c->out = value_retain(c->args[0]);
         return true;
     }
-    if (strings) return prim_fail(c, 0, DIAG_TYPE, "strings and numbers cannot stand in one […]");
+    if (strings) return vm_fail(c->vm, DIAG_TYPE, "strings and numbers cannot stand in one […]");
     return stack_parts(c, t->v, t->n, -1);
 }
 

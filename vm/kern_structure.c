@@ -246,6 +246,40 @@ bool kern_uncolumn(prim_call *c) {
     return give_pairs(c, t, t && pairs_fill(c->vm, t, (uint32_t)k, c->args[0]));
 }
 
+/* (t): zip of the elements of t that are sequences; symbolic zeros stand for the others. */
+bool kern_zip_parts(prim_call *c) {
+    if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_INTERNAL, "not a tuple");
+    const tuple *x = as_tuple(c->args[0]);
+    uint32_t width = x->n;
+    int64_t n = INT64_MAX, k = 0;
+    while (width && x->v[width - 1].tag != V_TUPLE && x->v[width - 1].tag != V_ARRAY) width--;
+    for (uint32_t i = 0; i < width; i++)
+        if (x->v[i].tag == V_TUPLE || x->v[i].tag == V_ARRAY) items_in(c, 0, x->v[i], &k), n = k < n ? k : n;
+    tuple *t = pairs_new(c->vm, width ? n : 0, width);
+    bool ok = t != NULL;
+    for (uint32_t i = 0; ok && i < width; i++) {
+        if (x->v[i].tag == V_TUPLE || x->v[i].tag == V_ARRAY) ok = pairs_fill(c->vm, t, i, x->v[i]);
+        else
+            for (uint32_t j = 0; j < t->n; j++) as_tuple(t->v[j])->v[i] = value_zero();
+    }
+    return give_pairs(c, t, ok);
+}
+
+/* (c, f): the transpose: a tuple of columns, by the form f of the tuple of sequences. */
+bool kern_unzip_parts(prim_call *c) {
+    if (c->args[1].tag != V_FORMOBJ || as_form(c->args[1])->kind != V_TUPLE) return prim_fail(c, 1, DIAG_INTERNAL, "not a tuple's form");
+    const form *f = as_form(c->args[1]);
+    tuple *t = tuple_new(c->vm, f->n, f->n);
+    bool ok = t != NULL;
+    for (uint32_t i = 0; ok && i < f->n; i++) {
+        t->v[i] = value_zero();
+        if (f->parts[i].tag != V_FORMOBJ || as_form(f->parts[i])->kind == V_RECORD) continue;
+        value args[3] = {c->args[0], value_i64(i), f->parts[i]};
+        ok = prim_apply(c->vm, &prims[PRIM_column], args, 3, 0, &t->v[i]);
+    }
+    return give_pairs(c, t, ok);
+}
+
 /* --- questions ------------------------------------------------------------------------------------- */
 
 bool kern_type(prim_call *c) {
