@@ -76,7 +76,7 @@ static size_t element_format(value v, char out[NUMBER_MOST]) {
     if (v.tag == V_BOOL) return (size_t)sprintf(out, v.u.i ? "true" : "false");
     if (v.tag == V_I64) return (size_t)sprintf(out, "%lld", (long long)v.u.i);
     double x = v.u.f;
-    if (isfinite(x) && !(x == floor(x) && fabs(x) < 1e15)) {
+    if (isfinite(x) && !(x == floor(x) && fabs(x) < 1e16)) {
         char digits[NUMBER_MOST];
         snprintf(digits, sizeof digits, "%.7e", x); /* and read back under the same locale */
         x = strtod(digits, NULL);

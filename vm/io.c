@@ -1,0 +1,271 @@
+/* io.c: opening, reading and replacing files, and the table of formats.
+ *
+ * Reading goes through io_take alone, which knows how far it is, so every reader's errors can say
+ * where. Nothing is mapped: a file that shrinks meanwhile is a short read, not a signal. */
+#include "io.h"
+#include "kern_util.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static const io_format formats[] = {
+    {"npy", "one array", io_npy_read, io_npy_write},
+    {"csv", "a vector, a matrix or a record of columns", io_csv_read, io_csv_write},
+    {"tsv", "a vector, a matrix or a record of columns", io_tsv_read, io_tsv_write},
+    {"idx", "one array", io_idx_read, io_idx_write},
+};
+
+/* "…idx3-ubyte", as MNIST's files are called. */
+static bool idx_name(const char *s, size_t n) {
+    for (size_t i = 0; i + 5 < n; i++)
+        if (memcmp(s + i, "idx", 3) == 0 && s[i + 3] >= '1' && s[i + 3] <= '8' && s[i + 4] == '-') return true;
+    return false;
+}
+
+const io_format *io_format_of(prim_call *c, const char *path, bool *packed) {
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    size_t n = strlen(base);
+    *packed = n > 3 && memcmp(base + n - 3, ".gz", 3) == 0;
+    if (*packed) n -= 3;
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        size_t k = strlen(formats[i].suffix);
+        if (n > k && base[n - k - 1] == '.' && strncasecmp(base + n - k, formats[i].suffix, k) == 0) return &formats[i];
+    }
+    if (idx_name(base, n)) return &formats[sizeof formats / sizeof *formats - 1];
+    text t;
+    text_open(&t, &c->vm->mem);
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) text_printf(&t, "%s.%s", i ? ", " : "", formats[i].suffix);
+    prim_fail(c, 0, DIAG_FILE, "%s: the suffix says the format, and is none of %s", path, text_str(&t));
+    text_close(&t);
+    return NULL;
+}
+
+/* --- reading ------------------------------------------------------------------------------------- */
+
+bool io_fail(io_in *in, const char *fmt, ...) {
+    char s[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s, sizeof s, fmt, ap);
+    va_end(ap);
+    return prim_fail(in->c, 0, DIAG_FILE, "%s: %s", in->path, s);
+}
+
+bool io_open(io_in *in, prim_call *c, const char *path, bool packed) {
+    *in = (io_in){.c = c, .path = path, .size = SIZE_MAX};
+    struct stat s;
+    in->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0 || fstat(in->fd, &s) != 0) {
+        io_fail(in, "%s", strerror(errno));
+        if (in->fd >= 0) close(in->fd);
+        return false;
+    }
+    if (S_ISDIR(s.st_mode)) {
+        close(in->fd);
+        return io_fail(in, "this is a folder");
+    }
+    if (S_ISREG(s.st_mode) && !packed) in->size = (size_t)s.st_size;
+    if (packed && !(in->gz = gzdopen(in->fd, "rb"))) {
+        close(in->fd);
+        return vm_out_of_memory(c->vm);
+    }
+    return true;
+}
+
+void io_close(io_in *in) {
+    if (in->gz) gzclose(in->gz);
+    else close(in->fd);
+}
+
+/* Up to n bytes; fewer only at the end. False with the error set. */
+static bool take_some(io_in *in, void *to, size_t n, size_t *got) {
+    *got = 0;
+    while (*got < n) {
+        size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30;
+        char *at = (char *)to + *got;
+        ssize_t k = in->gz ? gzread(in->gz, at, (unsigned)want) : read(in->fd, at, want);
+        if (k < 0 && !in->gz && errno == EINTR) continue;
+        if (k < 0) {
+            int number;
+            return io_fail(in, "cannot be read at byte %zu: %s", in->at, in->gz ? gzerror(in->gz, &number) : strerror(errno));
+        }
+        if (k == 0) {
+            /* zlib tells of a packed file that was cut off only at the end. */
+            int number = Z_OK;
+            if (in->gz && (gzerror(in->gz, &number), number == Z_BUF_ERROR)) return io_fail(in, "the packed file is cut off after %zu bytes of content", in->at);
+            break;
+        }
+        *got += (size_t)k;
+        in->at += (size_t)k;
+    }
+    return true;
+}
+
+bool io_take(io_in *in, void *to, size_t n, const char *what) {
+    size_t from = in->at, got;
+    if (!take_some(in, to, n, &got)) return false;
+    return got == n || io_fail(in, "the file ends at byte %zu, within %s of %zu bytes from byte %zu", in->at, what, n, from);
+}
+
+bool io_promises(io_in *in, uint64_t n, size_t width, const char *what) {
+    uint64_t bytes;
+    if (__builtin_mul_overflow(n, (uint64_t)width, &bytes) || bytes > SIZE_MAX / 4)
+        return io_fail(in, "%s says more than memory can hold: %llu elements of %zu bytes", what, (unsigned long long)n, width);
+    if (in->size == SIZE_MAX || bytes <= in->size - in->at) return true;
+    return io_fail(in, "%s says %llu bytes follow, and there are %zu", what, (unsigned long long)bytes, in->size - in->at);
+}
+
+char *io_rest(io_in *in, size_t *n) {
+    memory *m = &in->c->vm->mem;
+    size_t cap = in->size != SIZE_MAX && in->size > in->at ? in->size - in->at + 1 : 1 << 16, used = 0;
+    char *s = memory_alloc(m, MEM_OTHER, cap);
+    while (s) {
+        size_t got;
+        if (!take_some(in, s + used, cap - used, &got)) {
+            memory_free(m, MEM_OTHER, s, cap);
+            return NULL;
+        }
+        used += got;
+        if (used < cap) { /* the end; one more byte is the NUL's */
+            char *fit = memory_resize(m, MEM_OTHER, s, cap, used + 1);
+            if (!fit) break;
+            fit[used] = 0;
+            *n = used;
+            return fit;
+        }
+        char *more = memory_resize(m, MEM_OTHER, s, cap, cap * 2);
+        if (!more) break;
+        s = more, cap *= 2;
+    }
+    memory_free(m, MEM_OTHER, s, cap);
+    vm_out_of_memory(in->c->vm);
+    return NULL;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------------- */
+
+bool io_dtype(io_number f, dtype *d) {
+    switch (f.kind) {
+    case IO_BOOL: *d = DTYPE_BOOL; return f.width == 1;
+    case IO_SIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4 || f.width == 8;
+    case IO_UNSIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4;
+    default: *d = f.width == 4 ? DTYPE_F32 : DTYPE_F64; return f.width == 4 || f.width == 8;
+    }
+}
+
+static uint64_t load_uint(const uint8_t *s, int width, bool big) {
+    uint64_t x = 0;
+    for (int i = 0; i < width; i++) x = x << 8 | s[big ? i : width - 1 - i];
+    return x;
+}
+
+bool io_numbers(io_in *in, io_number f, int64_t n, void *to) {
+    dtype d;
+    if (!io_dtype(f, &d)) return io_fail(in, "numbers of this kind have no dtype here");
+    uint8_t piece[1 << 14];
+    int64_t each = (int64_t)sizeof piece / f.width;
+    if (!f.big && f.width == dtype_size[d] && f.kind != IO_BOOL && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+        return io_take(in, to, (size_t)n * (size_t)f.width, "the numbers");
+    for (int64_t i = 0; i < n; i += each) {
+        int64_t count = n - i < each ? n - i : each;
+        if (!io_take(in, piece, (size_t)count * (size_t)f.width, "the numbers")) return false;
+        for (int64_t j = 0; j < count; j++) {
+            uint64_t x = load_uint(piece + j * f.width, f.width, f.big);
+            if (f.kind == IO_BOOL) ((uint8_t *)to)[i + j] = x != 0;
+            else if (f.kind == IO_UNSIGNED) ((int64_t *)to)[i + j] = (int64_t)x;
+            else if (f.kind == IO_SIGNED) {
+                int shift = 64 - 8 * f.width;
+                ((int64_t *)to)[i + j] = (int64_t)(x << shift) >> shift;
+            } else if (f.width == 4) {
+                uint32_t y = (uint32_t)x;
+                memcpy((float *)to + i + j, &y, 4);
+            } else memcpy((double *)to + i + j, &x, 8);
+        }
+    }
+    return true;
+}
+
+/* --- writing ---------------------------------------------------------------------------------------- */
+
+static bool out_fail(io_out *out, const char *why) {
+    if (!out->failed) prim_fail(out->c, 0, DIAG_FILE, "%s: cannot be written: %s", out->path, why);
+    out->failed = true;
+    return false;
+}
+
+bool io_refuse(io_out *out, const char *fmt, ...) {
+    char s[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(s, sizeof s, fmt, ap);
+    va_end(ap);
+    out->failed = true;
+    return prim_fail(out->c, 1, DIAG_FILE, "%s: %s", out->path, s);
+}
+
+bool io_create(io_out *out, prim_call *c, const char *path) {
+    struct stat s;
+    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL;
+    bool there = stat(path, &s) == 0;
+    if (there && S_ISDIR(s.st_mode)) {
+        out->target = NULL;
+        return out_fail(out, "this is a folder");
+    }
+    /* The name a link leads to, so that the link stays one. */
+    out->target = there ? realpath(path, NULL) : NULL;
+    if (!out->target) out->target = strdup(path);
+    if (!out->target) return vm_out_of_memory(c->vm);
+    if (there && !S_ISREG(s.st_mode)) out->fd = open(path, O_WRONLY | O_CLOEXEC);
+    else {
+        for (int i = 0; i < 100 && out->fd < 0; i++) {
+            free(out->part);
+            if (asprintf(&out->part, "%s.part%d-%d", out->target, (int)getpid(), i) < 0) out->part = NULL;
+            if (!out->part) break;
+            out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? s.st_mode & 0777 : 0666);
+            if (errno != EEXIST) break;
+        }
+    }
+    if (out->fd >= 0) return true;
+    out_fail(out, strerror(errno));
+    free(out->part), free(out->target);
+    out->part = out->target = NULL;
+    return false;
+}
+
+static void write_all(io_out *out, const char *s, size_t n) {
+    while (n > 0 && !out->failed) {
+        ssize_t k = write(out->fd, s, n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) out_fail(out, strerror(errno));
+        else s += k, n -= (size_t)k;
+    }
+}
+
+void io_put(io_out *out, const void *s, size_t n) {
+    if (out->failed) return;
+    if (n > sizeof out->buffer - out->n) {
+        write_all(out, out->buffer, out->n);
+        out->n = 0;
+    }
+    if (n >= sizeof out->buffer) write_all(out, s, n);
+    else {
+        memcpy(out->buffer + out->n, s, n);
+        out->n += n;
+    }
+}
+
+bool io_finish(io_out *out) {
+    if (!out->failed) write_all(out, out->buffer, out->n);
+    if (close(out->fd) != 0) out_fail(out, strerror(errno));
+    if (out->part) {
+        if (!out->failed && rename(out->part, out->target) != 0) out_fail(out, strerror(errno));
+        if (out->failed) unlink(out->part);
+    }
+    free(out->part), free(out->target);
+    return !out->failed;
+}

@@ -1,0 +1,74 @@
+/* io.h: files in the formats that load and save know.
+ *
+ * A format is one file io_<name>.c and one row of the table in io.c. A reader takes bytes in order and may
+ * trust nothing in them: sizes are checked against what the file has before memory is asked for, and
+ * each fault is an error that names the file and the place in it. A writer writes to a new file beside the
+ * old one, which takes its name only when everything is written. */
+#ifndef REPLAY_IO_H
+#define REPLAY_IO_H
+#include "vm.h"
+
+/* A file being read. */
+typedef struct io_in {
+    prim_call *c;
+    const char *path;
+    int fd;
+    void *gz;         /* zlib's handle when the file is packed */
+    size_t at;        /* bytes taken so far */
+    size_t size;      /* of the whole file; SIZE_MAX when not known (packed, a pipe) */
+} io_in;
+/* Takes exactly n bytes; fails with "the file ends …" and what was being read when there are fewer. */
+bool io_take(io_in *in, void *to, size_t n, const char *what);
+/* All that is left, in one block of MEM_OTHER (freed by the caller with *n + 1 bytes), NUL behind. */
+char *io_rest(io_in *in, size_t *n);
+/* Whether n elements of `width` bytes may still follow; fails saying what was promised and what is there. */
+bool io_promises(io_in *in, uint64_t n, size_t width, const char *what);
+/* "load(): data.npy: …" Always false. */
+bool io_fail(io_in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* How numbers lie in a file. */
+typedef enum io_kind { IO_BOOL, IO_SIGNED, IO_UNSIGNED, IO_FLOAT } io_kind;
+typedef struct io_number { io_kind kind; int width; bool big; /* endian */ } io_number;
+/* The dtype numbers of this kind are given; false when there is none. */
+bool io_dtype(io_number f, dtype *d);
+/* Takes n numbers into `to`, which is of that dtype. */
+bool io_numbers(io_in *in, io_number f, int64_t n, void *to);
+
+/* A file being written. */
+typedef struct io_out {
+    prim_call *c;
+    const char *path;
+    int fd;
+    char *part;       /* the name it has until it is done; NULL: written directly (a device, a pipe) */
+    char *target;     /* the name it gets */
+    bool failed;      /* the error is set; further bytes are dropped */
+    size_t n;
+    char buffer[1 << 16];
+} io_out;
+void io_put(io_out *out, const void *s, size_t n);
+/* As prim_fail about the value to be saved; marks the file as failed. Always false. */
+bool io_refuse(io_out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct io_format {
+    const char *suffix, *holds; /* "csv", "an array" … */
+    bool (*read)(io_in *in, value *out);
+    bool (*write)(io_out *out, value v);
+} io_format;
+
+bool io_npy_read(io_in *in, value *out);
+bool io_npy_write(io_out *out, value v);
+bool io_idx_read(io_in *in, value *out);
+bool io_idx_write(io_out *out, value v);
+bool io_csv_read(io_in *in, value *out);
+bool io_csv_write(io_out *out, value v);
+bool io_tsv_read(io_in *in, value *out);
+bool io_tsv_write(io_out *out, value v);
+
+/* The format of a path, and whether `.gz` stands behind it; NULL with the error set. */
+const io_format *io_format_of(prim_call *c, const char *path, bool *packed);
+bool io_open(io_in *in, prim_call *c, const char *path, bool packed);
+void io_close(io_in *in);
+bool io_create(io_out *out, prim_call *c, const char *path);
+/* Gives the file its name, or removes it when anything failed. */
+bool io_finish(io_out *out);
+#endif
