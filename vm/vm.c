@@ -72,7 +72,7 @@ void vm_close(vm *m)
     value_release(m, m->globals);
     code_release(m->custom);
     prims_close(m);
-    memory_free(&m->mem, MEM_OTHER, m->stats.blocks, m->stats.blocks_cap * sizeof(block_count));
+    code_blocks_close(m);
     diag_free(m->error);
     if (m->symbols) symbols_close(m->symbols);
     memory_close(&m->mem);
