@@ -232,7 +232,7 @@ bool instr_cannot_fail(const instr *i);
 bool block_free_regs(const code *c, const block *k, arena *a, reg **out, uint32_t *n);
 
 /* --- other passes --------------------------------------------------------------------------- */
-enum { CODE_NEST_MAX = 10000 }; /* blocks within blocks: passes recurse on nesting, and on nothing else */
+enum { CODE_NEST_MAX = 5000 }; /* blocks within blocks: passes recurse on nesting, and on nothing else */
 bool code_verify(vm *m, const code *c);                     /* verify.c; error DIAG_INTERNAL */
 void code_disassemble(const code *c, text *out);            /* dis.c: text that code_assemble reads back */
 /* The same for people. With `lines`, each source line stands as a comment before what was made of it. */
