@@ -8,4 +8,6 @@
 #define WIDTH 32 /* bytes of a vector */
 #define SLEEF_D(name, u) Sleef_finz_##name##d4_##u##avx2
 #define SLEEF_F(name, u) Sleef_finz_##name##f8_##u##avx2
+#define SLEEF_D1(name, u) Sleef_finz_##name##d1_##u##purecfma
+#define SLEEF_F1(name, u) Sleef_finz_##name##f1_##u##purecfma
 #include "kern_tile.inc"

@@ -5,4 +5,6 @@
 #define WIDTH 16 /* bytes of a vector */
 #define SLEEF_D(name, u) Sleef_cinz_##name##d2_##u##sse2
 #define SLEEF_F(name, u) Sleef_cinz_##name##f4_##u##sse2
+#define SLEEF_D1(name, u) Sleef_cinz_##name##d1_##u##purec
+#define SLEEF_F1(name, u) Sleef_cinz_##name##f1_##u##purec
 #include "kern_tile.inc"

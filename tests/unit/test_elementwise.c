@@ -239,8 +239,17 @@ START_TEST(kernels_against_libm)
 END_TEST
 
 #define PLAIN(name, T) tile_kernel tile_##name##_##T##_base, tile_##name##_##T##_avx2;
-#define PAIR(name) PLAIN(name, f64) PLAIN(name, f32)
-PAIR(add) PAIR(mul) PAIR(div) PAIR(zmul) PAIR(maximum) PAIR(mod) PAIR(floordiv) PAIR(sqrt) PAIR(round) PAIR(where)
+
+#define TILE_F(name) PLAIN(name, f64) PLAIN(name, f32)
+#define TILE_A(name) TILE_F(name)
+#define TILE_B(name) TILE_F(name)
+#define TILE_C(name, fault) TILE_F(name)
+#define TILE_L(name)
+TILE_LIST
+#undef TILE_F
+#undef TILE_A
+#undef TILE_B
+#undef TILE_C
 
 START_TEST(instruction_sets_agree)
 {
@@ -260,6 +269,44 @@ START_TEST(instruction_sets_agree)
             rows[k].b(77, b, args, scalars);
             for (int i = 0; i < 77; i++) ck_assert(view_equal(value_f64(a[i]), value_f64(b[i])));
         }
+}
+END_TEST
+
+/* Many numbers, each alone and in a vector of eight, on each instruction set. */
+START_TEST(alone_and_in_vectors)
+{
+    static const struct row { const char *name; tile_kernel *of[4]; } rows[] = {
+#define TILE_F(name) {#name, {tile_##name##_f64_base, tile_##name##_f64_avx2, tile_##name##_f32_base, tile_##name##_f32_avx2}},
+#define TILE_A(name)
+#define TILE_B(name)
+#define TILE_C(name, fault) TILE_F(name)
+        TILE_LIST
+    };
+    bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        if (!strcmp(rows[k].name, "polygamma")) continue;
+        for (int set = 0; set < 4; set++) {
+            if (set % 2 == 1 && !wide) continue;
+            for (int round = 0; round < 1000; round++) {
+                double x[2][8], y[8], alone;
+                float xf[2][8], yf[8], alonef;
+                for (int i = 0; i < 16; i++) {
+                    x[i / 8][i % 8] = view_number();
+                    xf[i / 8][i % 8] = (float)view_number();
+                }
+                bool single = set >= 2;
+                const void *args[2] = {single ? (void *)xf[0] : (void *)x[0], single ? (void *)xf[1] : (void *)x[1]};
+                rows[k].of[set](8, single ? (void *)yf : (void *)y, args, 0);
+                for (int i = 0; i < 8; i++) {
+                    const void *each[2] = {single ? (void *)&xf[0][i] : (void *)&x[0][i], single ? (void *)&xf[1][i] : (void *)&x[1][i]};
+                    rows[k].of[set](1, single ? (void *)&alonef : (void *)&alone, each, 0);
+                    value got = single ? value_f32(yf[i]) : value_f64(y[i]), want = single ? value_f32(alonef) : value_f64(alone);
+                    ck_assert_msg(view_equal(got, want), "%s on set %d: %.17g in a vector, %.17g alone, of %.17g %.17g", rows[k].name, set, got.u.f, want.u.f,
+                                  single ? (double)xf[0][i] : x[0][i], single ? (double)xf[1][i] : x[1][i]);
+                }
+            }
+        }
+    }
 }
 END_TEST
 
@@ -480,7 +527,7 @@ int main(void)
     m = vm_open(NULL);
     if (!m) return EXIT_FAILURE;
     const TTest *const tests[] = {weak_numbers, powers, faults, in_place, structures, symbolic_zeros, kernels_against_libm,
-                                  instruction_sets_agree, arrays_equal_scalars, threads_and_tiles, lanes_do_not_see_each_other};
+                                  instruction_sets_agree, alone_and_in_vectors, arrays_equal_scalars, threads_and_tiles, lanes_do_not_see_each_other};
     int status = unit_run("elementwise", tests, sizeof tests / sizeof *tests);
     vm_close(m);
     return status;
