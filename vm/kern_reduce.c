@@ -16,7 +16,7 @@ static bool fold_sum(const int64_t *x, int64_t n, __int128 *acc) {
         low += x[i] & 0xffffffff;
         high += x[i] >> 32;
     }
-    *acc += ((__int128)high << 32) + low;
+    *acc += (__int128)high * 4294967296 + low;
     return true;
 }
 static bool fold_prod(const int64_t *x, int64_t n, __int128 *acc) {
