@@ -44,7 +44,7 @@ static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
 static void walk(activity *a, const block *b);
 
 static bool prim_active(activity *a, const instr *i) {
-    const prim *p = &prims[i->imm];
+    const prim *p = prim_of(i);
     if (p->kind == RULE_CONSTANT) return false;
     for (uint32_t k = 0; k < i->nsrc; k++)
         if (a->on[i->src[k]]) {
@@ -184,7 +184,7 @@ void clone_instr(cloner *c, const instr *i, block *into) {
     }
     for (uint32_t k = 0; k < i->ndst; k++) n->dst[k] = clone_dst(c, i->dst[k]);
     n->flags = i->flags | b->flags;
-    n->origin = i->origin;
+    if (!c->new_origins) n->origin = i->origin;
     n->at = i->at;
     n->point = i->point;
     n->src_at = i->src_at;

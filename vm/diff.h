@@ -55,6 +55,7 @@ typedef struct cloner {
     /* called first for every instruction; true when it took care of it */
     bool (*special)(struct cloner *k, const instr *i, block *into);
     void *ctx;
+    bool new_origins;                           /* copies are instructions of their own (inlined rules) */
     bool fresh;                                 /* results get fresh registers instead of map[] entries as given */
 } cloner;
 /* Copies the instructions of `k` (without the terminator) to the end of `into`. */
@@ -65,6 +66,8 @@ uint32_t clone_imm(builder *b, const code *from, const instr *i);
 
 /* Activity: active[r] for every register of f, given the mask. False: no memory. */
 bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active);
+/* The row of a PRIM instruction. */
+static inline const prim *prim_of(const instr *i) { return &prims[i->imm & ~PRIM_SPREAD]; }
 static inline bool mask_has(uint64_t mask, uint32_t bit) { return mask >> (bit > 63 ? 63 : bit) & 1; }
 
 /* --- the passes ------------------------------------------------------------------------------ */

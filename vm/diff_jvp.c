@@ -58,14 +58,14 @@ static reg inline_rule(jvp *j, const code *rule, uint32_t n, const reg *params) 
     if (!map) return 0;
     memset(map, 0xff, rule->nregs * sizeof(reg));
     for (uint32_t k = 0; k < n && k < rule->nparams; k++) map[rule->body->params[k]] = params[k];
-    cloner c = {.b = &j->b, .from = rule, .map = map};
+    cloner c = {.b = &j->b, .from = rule, .map = map, .new_origins = true};
     clone_list(&c, rule->body, j->b.at);
     return clone_src(&c, rule->body->list[rule->body->n - 1]->src[0]);
 }
 
 /* All arguments in signature order, defaults filled in. */
 static uint32_t full_arguments(jvp *j, const instr *i, reg **out, uint32_t extra) {
-    const prim_info *info = prim_info_of(j->m, &prims[i->imm]);
+    const prim_info *info = prim_info_of(j->m, prim_of(i));
     uint32_t n = i->nsrc > info->nparams ? i->nsrc : info->nparams;
     reg *a = *out = take(j, (n + extra) * sizeof(reg));
     if (!a) return 0;
@@ -77,7 +77,7 @@ static uint32_t full_arguments(jvp *j, const instr *i, reg **out, uint32_t extra
 static reg sum2(jvp *j, reg a, reg b) { return a == REG_NONE ? b : prim1(j, PRIM_acc, 2, (reg[]){a, b}); }
 
 static reg with_tangents(jvp *j, const instr *i, int only) {
-    const prim *p = &prims[i->imm];
+    const prim *p = prim_of(i);
     reg *a = take(j, i->nsrc * sizeof(reg));
     if (!a) return 0;
     uint32_t linear = 0;
@@ -89,11 +89,11 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
         if (p->attrs & A_ZERO_SKIP) continue;
         a[k] = prim1(j, linear > 1 && only < 0 ? PRIM_instantiate : PRIM_fill_parts, 2, (reg[]){a[k], i->src[k]});
     }
-    return builder_prim(&j->b, p, i->nsrc, a);
+    return op1(j, OP_CODE_PRIM, i->imm, i->nsrc, a);
 }
 
 static reg prim_tangent(jvp *j, const instr *i) {
-    const prim *p = &prims[i->imm];
+    const prim *p = prim_of(i);
     reg dy = REG_NONE;
     if (i->imm == PRIM_index)
         return prim1(j, PRIM_cot_index, 3, (reg[]){tangent(j, i->src[0]), i->src[1], put_const(j, value_none())});

@@ -193,7 +193,7 @@ static reg resolve_primal(cloner *c, reg r) {
 static bool special_rule(cloner *c, const instr *i, block *into) {
     inlining *n = c->ctx;
     if (i->op != OP_CODE_PRIM) return false;
-    const prim *p = &prims[i->imm];
+    const prim *p = prim_of(i);
     /* What reads form alone is computed in the forward pass. */
     if ((p->attrs & A_META) && i->nsrc == 1 && c->map[i->src[0]] == REG_NONE)
         for (uint32_t k = 0; k < n->nprimal; k++)
@@ -221,9 +221,9 @@ static reg inline_rule(diff *d, const code *rule, reg g, reg y, const instr *i, 
     for (uint32_t k = 2; k < have && k < np; k++) primal[k] = i->src[k - 2];
     map[rule->body->params[0]] = g;
     inlining n = {.d = d, .primal = primal, .nprimal = have, .rule = rule};
-    cloner c = {.b = &d->rb, .from = rule, .map = map, .resolve = resolve_primal, .special = special_rule, .ctx = &n};
+    cloner c = {.b = &d->rb, .from = rule, .map = map, .resolve = resolve_primal, .special = special_rule, .ctx = &n, .new_origins = true};
     /* Arguments the call left out have their defaults. */
-    const prim_info *info = prim_info_of(d->m, &prims[i->imm]);
+    const prim_info *info = prim_info_of(d->m, prim_of(i));
     for (uint32_t k = np; k < have && k - 2 < info->nparams; k++)
         map[rule->body->params[k]] = diff_rev_const(d, value_retain(info->params[k - 2].deflt));
     const block *body = rule->body;
@@ -235,7 +235,7 @@ static reg inline_rule(diff *d, const code *rule, reg g, reg y, const instr *i, 
         if (in->ndst == 1 && in->dst[0] == result) last = in;
         if (in->ndst == 1 && is_prim(in, PRIM_nothing)) nothing = in;
     }
-    if (last && nothing && last->op == OP_CODE_PRIM && !strncmp(prims[last->imm].name, "__acc_", 6) &&
+    if (last && nothing && last->op == OP_CODE_PRIM && !strncmp(prim_of(last)->name, "__acc_", 6) &&
         last->src[0] == nothing->dst[0]) {
         map[nothing->dst[0]] = acc == REG_NONE ? diff_zero(d) : acc;
         *added = true;
@@ -248,7 +248,7 @@ static reg inline_rule(diff *d, const code *rule, reg g, reg y, const instr *i, 
 }
 
 static void refuse(diff *d, const instr *i, reg g) {
-    const char *why = prims[i->imm].vjp;
+    const char *why = prim_of(i)->vjp;
     string *s = string_new(d->m, why, strlen(why));
     if (!s) { d->failed = true; return; }
     reg reason = diff_rev_const(d, value_object(&s->h));
@@ -257,7 +257,7 @@ static void refuse(diff *d, const instr *i, reg g) {
 }
 
 static void rev_prim(diff *d, const instr *i) {
-    const prim *p = &prims[i->imm];
+    const prim *p = prim_of(i);
     reg g = diff_cot(d, i->dst[0]);
     if (g == REG_NONE || p->kind == RULE_CONSTANT) return;
     if (p->kind == RULE_REFUSE) { refuse(d, i, g); return; }
