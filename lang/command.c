@@ -129,15 +129,16 @@ static double seconds_since(double started)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - started;
 }
 
-static void json_string(const char *s, text *t)
+/* "file:line:column" as a JSON string. */
+static void json_place(const char *file, uint32_t line, uint32_t column, text *t)
 {
     text_putc(t, '"');
-    for (; *s; s++) {
+    for (const char *s = file; *s; s++) {
         if (*s == '"' || *s == '\\') text_putc(t, '\\');
         if ((unsigned char)*s < 0x20) text_printf(t, "\\u%04x", (unsigned)(unsigned char)*s);
         else text_putc(t, *s);
     }
-    text_putc(t, '"');
+    text_printf(t, ":%u:%u\"", line, column);
 }
 
 static void stats_json(const vm *m, double seconds, text *t)
@@ -145,14 +146,13 @@ static void stats_json(const vm *m, double seconds, text *t)
     const vm_stats *s = &m->stats;
     text_printf(t, "{\"seconds\": %.6f, \"peak_bytes\": %zu, \"saved_peak_bytes\": %zu, \"replays\": [", seconds,
                 m->mem.peak[MEM_ARRAY], s->saved_peak);
-    bool first = true;
+    for (uint32_t i = 0; i < s->nblocks; i++) text_printf(t, i ? ", %llu" : "%llu", (unsigned long long)s->blocks[i].replays);
+    text_puts(t, "], \"blocks\": [");
     for (uint32_t i = 0; i < s->nblocks; i++) {
         uint32_t line, column;
         span_where(s->blocks[i].at, &line, &column);
-        text_puts(t, first ? "{\"file\": " : ", {\"file\": ");
-        json_string(s->blocks[i].at.src ? s->blocks[i].at.src->name : "", t);
-        text_printf(t, ", \"line\": %u, \"column\": %u, \"replays\": %llu}", line, column, (unsigned long long)s->blocks[i].replays);
-        first = false;
+        text_puts(t, i ? ", " : "");
+        json_place(s->blocks[i].at.src ? s->blocks[i].at.src->name : "", line, column, t);
     }
     text_printf(t, "], \"step_runs\": %llu, \"steps\": %llu, \"rerun_ops\": %llu, \"snapshots_peak\": %llu, ",
                 (unsigned long long)s->step_runs, (unsigned long long)s->steps, (unsigned long long)s->rerun_ops,
