@@ -60,8 +60,8 @@ bool elementwise_types_of(prim_call *c, const shaped *s, elementwise_types *t)
     if (elementwise_promote(c->vm, c->p, s, c->n, t)) return true;
     if (c->p->tile->condition) return prim_fail(c, 0, DIAG_TYPE, "the condition must be bool, not %s", dtype_name(s[0].dtype));
     for (uint32_t i = 0; i < c->n; i++)
-        if (s[i].dtype != DTYPE_BOOL) return prim_fail(c, (int)i, DIAG_TYPE, "is defined on bool, not on %s", s[i].weak ? "numbers" : dtype_name(s[i].dtype));
-    return prim_fail(c, -1, DIAG_TYPE, "is not defined on %s", dtype_name(t->in));
+        if (s[i].dtype != DTYPE_BOOL) return prim_fail(c, (int)i, DIAG_TYPE, "defined on bool, not on %s", s[i].weak ? "numbers" : dtype_name(s[i].dtype));
+    return prim_fail(c, -1, DIAG_TYPE, "not defined on %s", dtype_name(t->in));
 }
 
 bool elementwise_fault(prim_call *c, const int64_t *operands)
@@ -347,7 +347,7 @@ static bool not_numbers(prim_call *c, uint32_t i)
     text_open(&b, &c->vm->mem);
     value_describe(c->vm, c->args[0], &a);
     value_describe(c->vm, c->args[1], &b);
-    prim_fail(c, (int)i, DIAG_TYPE, "is not defined between %s and %s", text_str(&a), text_str(&b));
+    prim_fail(c, (int)i, DIAG_TYPE, "not defined between %s and %s", text_str(&a), text_str(&b));
     text_close(&a);
     text_close(&b);
     return false;

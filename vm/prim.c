@@ -324,7 +324,7 @@ typedef struct map_frame {
     value args[];
 } map_frame;
 
-static bool mismatch(prim_call *c, uint32_t i, uint32_t k, value a, value b)
+static bool mismatch(prim_call *c, uint32_t k, value a, value b)
 {
     char name[64];
     text x, y;
@@ -332,9 +332,8 @@ static bool mismatch(prim_call *c, uint32_t i, uint32_t k, value a, value b)
     text_open(&y, &c->vm->mem);
     value_describe(c->vm, a, &x);
     value_describe(c->vm, b, &y);
-    vm_fail(c->vm, DIAG_TYPE, "%s of structures that differ: a %s and a %s", prim_display(c->p, name), text_str(&x), text_str(&y));
+    vm_fail(c->vm, DIAG_TYPE, "%s: structures that differ: %s and %s", prim_display(c->p, name), text_str(&x), text_str(&y));
     c->vm->fail_arg = (int)k;
-    (void)i;
     text_close(&x);
     text_close(&y);
     return false;
@@ -351,9 +350,9 @@ static bool frame_open(prim_call *c, map_frame *f, uint32_t n, bool sparse)
         f->structs |= UINT64_C(1) << i;
         if (f->first == UINT32_MAX) { f->first = i; continue; }
         value a = f->args[f->first], b = f->args[i];
-        if (a.tag != b.tag) return mismatch(c, f->first, i, a, b);
+        if (a.tag != b.tag) return mismatch(c, i, a, b);
         if (a.tag == V_TUPLE) {
-            if (as_tuple(a)->n != as_tuple(b)->n && !sparse) return mismatch(c, f->first, i, a, b);
+            if (as_tuple(a)->n != as_tuple(b)->n && !sparse) return mismatch(c, i, a, b);
             if (as_tuple(b)->n < as_tuple(a)->n) f->first = i;
         } else {
             const record *r = as_record(a), *s = as_record(b);
@@ -363,7 +362,7 @@ static bool frame_open(prim_call *c, map_frame *f, uint32_t n, bool sparse)
             }
             bool same = r->n == s->n;
             for (uint32_t k = 0; same && k < r->n; k++) same = record_find(s, r->names[k]) >= 0;
-            if (!same) return mismatch(c, f->first, i, a, b);
+            if (!same) return mismatch(c, i, a, b);
         }
     }
     value a = f->args[f->first];

@@ -377,8 +377,8 @@ START_TEST(faults)
     refuse("mod", value_i64(1), value_i64(0), "division of an integer by zero");
     ck_assert_int_eq(apply("mod", 2, (value[]){value_i64(INT64_MIN), value_i64(-1)}, 0).u.i, 0);
     refuse("add", value_i64(1), value_weak(1e30, WEAK_WHOLE), "does not fit i64");
-    refuse("and", value_i64(1), value_bool(true), "is defined on bool, not on i64");
-    refuse("add", value_i64(1), value_none(), "is not defined between i64 and none");
+    refuse("and", value_i64(1), value_bool(true), "defined on bool, not on i64");
+    refuse("add", value_i64(1), value_none(), "not defined between i64 and none");
     value big = view_make(m, DTYPE_I64, 1, (int64_t[]){70000}, VIEW_DENSE, easy);
     array_put(as_array(big), 40001, value_i64(INT64_MAX));
     array_put(as_array(big), 69999, value_i64(INT64_MIN));
