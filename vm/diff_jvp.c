@@ -347,7 +347,7 @@ static reg *bound_tangents(jvp *j, const instr *i, uint32_t first) {
     for (uint32_t k = 0; k < first; k++) t[k] = i->src[k];
     for (uint32_t k = first; k < i->nsrc; k++) {
         t[k] = tangent(j, i->src[k]);
-        if (names->names[k - first] == SPREAD_MARK) t[k] = of_form(j, t[k], i->src[k]);
+        if (names->names[k] == SPREAD_MARK) t[k] = of_form(j, t[k], i->src[k]);
     }
     return t;
 }

@@ -429,7 +429,7 @@ static void rev_bind(diff *d, const instr *i, reg g) {
     reg f = bind ? diff_import(d, i->src[0]) : diff_rev_const(d, value_none());
     const name_list *names = &d->f->names[i->imm];
     reg src[3] = {f, g, forms_of(d, i->nsrc - first, i->src + first)};
-    reg t = rev_op(d, OP_CODE_UNBIND, builder_names(&d->rb, names->n, names->names), 3, src);
+    reg t = rev_op(d, OP_CODE_UNBIND, builder_names(&d->rb, names->n - first, names->names + first), 3, src);
     acc_elements(d, t, i->nsrc - first, i->src + first);
 }
 
@@ -447,7 +447,10 @@ static void rev_unbind(diff *d, const instr *i, reg g) {
         reg at[2] = {diff_import(d, i->src[2]), diff_rev_const(d, value_i64(k))};
         src[k + 1] = diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){src[k + 1], diff_rev_prim(d, PRIM_index, 2, at)});
     }
-    reg t = rev_op(d, OP_CODE_BIND, builder_names(&d->rb, n, names->names), n + 1, src);
+    symbol *all = arena_alloc(&d->arena, (n + 1) * sizeof *all); /* BIND's list starts with the function */
+    if (!all) { d->failed = true; vm_out_of_memory(d->m); return; }
+    memcpy(all + 1, names->names, n * sizeof *all);
+    reg t = rev_op(d, OP_CODE_BIND, builder_names(&d->rb, n + 1, all), n + 1, src);
     reg shape = diff_meta(d, &prims[PRIM_form_shallow], i->src[1]);
     diff_acc(d, i->src[1], diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){t, shape}));
 }

@@ -22,7 +22,7 @@ static bool give_elements(prim_call *c, uint32_t before, value t, uint32_t lo, u
     for (uint32_t k = 0; k < total; k++) out->v[k] = value_zero();
     for (uint32_t k = lo; k < hi && before + (k - lo) < total; k++) {
         value v = as_tuple(t)->v[k];
-        out->v[before + (k - lo)] = v.tag == V_UNDEF ? value_zero() : value_retain(v);
+        out->v[before + (k - lo)] = value_retain(v);
     }
     return give(c, value_object(&out->h));
 }
@@ -76,7 +76,12 @@ bool kern_cot_tuple(prim_call *c) {
     value t = c->args[0], f = c->args[1];
     if (!tuple_or_zero(c, 0)) return false;
     uint32_t n = f.tag == V_FORMOBJ && as_form(f)->kind == V_TUPLE ? as_form(f)->n : count(t);
-    return give_elements(c, 0, t, 0, count(t) < n ? count(t) : n, n);
+    if (!give_elements(c, 0, t, 0, count(t) < n ? count(t) : n, n)) return false;
+    for (uint32_t k = 0; k < n; k++) {
+        value *v = &as_tuple(c->out)->v[k];
+        if (v->tag == V_UNDEF) *v = value_zero();
+    }
+    return true;
 }
 
 bool kern_cot_join(prim_call *c) {
@@ -257,13 +262,45 @@ static bool matches(prim_call *c, value d, value x, const char *what, int depth)
     return true;
 }
 
+/* d with symbolic zeros for its `none` parts: a part without numbers has neither cotangent nor tangent. */
+static bool without_none(vm *m, value d, int depth, value *out) {
+    if (d.tag == V_NONE) { *out = value_zero(); return true; }
+    uint32_t n = d.tag == V_TUPLE ? as_tuple(d)->n : d.tag == V_RECORD ? as_record(d)->n : 0;
+    if (!n || depth > 1000) { *out = value_retain(d); return true; }
+    value *to;
+    if (d.tag == V_TUPLE) {
+        tuple *t = tuple_new(m, n, n);
+        if (!t) return false;
+        *out = value_object(&t->h);
+        to = t->v;
+    } else {
+        record *r = record_new(m, n, n);
+        if (!r) return false;
+        memcpy(r->names, as_record(d)->names, n * sizeof *r->names);
+        *out = value_object(&r->h);
+        to = r->v;
+    }
+    const value *from = d.tag == V_TUPLE ? as_tuple(d)->v : as_record(d)->v;
+    for (uint32_t k = 0; k < n; k++)
+        if (!without_none(m, from[k], depth + 1, &to[k])) {
+            value_release(m, *out);
+            return false;
+        }
+    return true;
+}
+
 bool kern_match(prim_call *c) {
     if (!matches(c, c->args[0], c->args[1], as_string(c->args[2])->s, 0)) return false;
-    value f;
+    value f, d;
     if (!form_of(c->vm, c->args[1], &f)) return false;
-    value args[2] = {c->args[0], f};
-    bool fine = prim_apply(c->vm, prim_named("__reduce_to"), args, 2, 0, &c->out);
+    if (!without_none(c->vm, c->args[0], 0, &d)) {
+        value_release(c->vm, f);
+        return false;
+    }
+    value args[2] = {d, f};
+    bool fine = prim_apply(c->vm, &prims[PRIM_reduce_to], args, 2, 0, &c->out);
     value_release(c->vm, f);
+    value_release(c->vm, d);
     return fine;
 }
 
@@ -308,7 +345,7 @@ bool kern_cotangents(prim_call *c) {
         bool fine = matches(c, in[0], x, "cotangent that `back` returned", 0) && form_of(c->vm, x, &f);
         if (fine) {
             in[1] = f;
-            fine = prim_apply(c->vm, prim_named("__reduce_to"), in, 2, 0, &out->v[k]);
+            fine = prim_apply(c->vm, &prims[PRIM_reduce_to], in, 2, 0, &out->v[k]);
             value_release(c->vm, f);
         }
         if (!fine) {
