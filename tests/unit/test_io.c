@@ -8,6 +8,7 @@
 #include "unit.h"
 
 static vm *m;
+static size_t held; /* what an open VM holds by itself */
 static char folder[64], path[128];
 static const char *in_folder(const char *name) {
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -18,10 +19,11 @@ static void open_vm(void) {
     ck_assert(mkdtemp(folder) != NULL);
     m = vm_open(NULL);
     ck_assert(m != NULL);
+    held = m->mem.live[MEM_OTHER];
 }
 static void close_vm(void) {
     ck_assert(m->error == NULL);
-    ck_assert_uint_eq(m->mem.live[MEM_OTHER], 0);
+    ck_assert_uint_eq(m->mem.live[MEM_OTHER], held);
     vm_close(m);
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", folder);
