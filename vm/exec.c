@@ -85,9 +85,19 @@ void exec_close(vm *m)
 
 /* --- frames --------------------------------------------------------------------------------- */
 
+/* Under the sanitizer: a frame that ends holds nothing. */
+void frame_check(const frame *f)
+{
+    for (uint32_t s = 0; s < f->run->nslots; s++)
+        if (value_is_heap(f->r[s])) {
+            fprintf(stderr, "exec: slot %u of %s holds a value at the end\n", s, code_display_name(f->run->code));
+            abort();
+        }
+}
+
 enum { SEGMENT_FIRST = 16 << 10, SEGMENT_MOST = 1 << 20 };
 
-static bool segment_push(struct exec *x, size_t bytes)
+bool segment_push(struct exec *x, size_t bytes)
 {
     memory *mem = &x->m->mem;
     size_t want = x->seg ? x->seg->bytes * 2 : SEGMENT_FIRST;
@@ -113,7 +123,7 @@ static bool segment_push(struct exec *x, size_t bytes)
 
 /* The innermost frame was the first of its segment. One free segment is kept, so that a call at the
    edge does not allocate each time. */
-static void segment_pop(struct exec *x)
+void segment_pop(struct exec *x)
 {
     segment *s = x->seg;
     if (!s->down) {
@@ -125,46 +135,6 @@ static void segment_pop(struct exec *x)
     x->end = (char *)x->seg + x->seg->bytes;
     if (x->spare) memory_free(&x->m->mem, MEM_FRAME, x->spare, x->spare->bytes);
     x->spare = s;
-}
-
-frame *frame_push(struct exec *x, const run *r, object *fn, frame_kind kind)
-{
-    if ((size_t)(x->end - x->top) < r->frame_bytes && !segment_push(x, r->frame_bytes)) return NULL;
-    frame *f = (frame *)x->top;
-    x->top += r->frame_bytes;
-    f->up = x->frame;
-    f->run = r;
-    f->at = r->w;
-    f->fn = fn;
-    f->more = NULL;
-    f->kind = (uint8_t)kind;
-    f->fwd = r->fwd;
-    memset(f->r, 0, r->nslots * sizeof(value));
-    if (r->fwd && x->m->gradient_depth++ == 0) x->m->gradient_birth = x->m->clock;
-    x->frame = f;
-    x->depth++;
-    return f;
-}
-
-void frame_pop(struct exec *x)
-{
-    frame *f = x->frame;
-    vm *m = x->m;
-#if defined(__SANITIZE_ADDRESS__) || defined(REPLAY_CHECK_SLOTS)
-    for (uint32_t s = 0; s < f->run->nslots; s++)
-        if (value_is_heap(f->r[s])) {
-            fprintf(stderr, "exec: slot %u of %s holds a value at the end\n", s, code_display_name(f->run->code));
-            abort();
-        }
-#endif
-    if (f->fwd) m->gradient_depth--;
-    if (f->more) memory_free(&m->mem, MEM_FRAME, f->more, sizeof *f->more);
-    object *fn = f->fn;
-    x->frame = f->up;
-    x->depth--;
-    if ((char *)f == (char *)x->seg->data) segment_pop(x);
-    else x->top = (char *)f;
-    if (fn && --fn->refs == 0) object_free(m, fn);
 }
 
 frame_more *frame_more_new(struct exec *x, frame *f)
@@ -585,7 +555,7 @@ do_zmul: {
 }
 do_acc: {
     const value *a = A, *b = B;
-    if (a->tag == V_F64 && b->tag == V_F64 && a->weak == b->weak) put_f64(&r[w[3]], a->u.f + b->u.f, a->weak);
+    if (a->tag == V_F64 && b->tag == V_F64 && a->weak == b->weak && a->weak != WEAK_WHOLE) put_f64(&r[w[3]], a->u.f + b->u.f, a->weak);
     else if (a->tag == V_ZERO || b->tag == V_ZERO) {
         uint32_t zero = a->tag == V_ZERO ? 4 : 5;
         value v = operand_take(r, w[9 - zero]);
@@ -759,16 +729,16 @@ fail:
 /* Runs the frame just pushed (NULL: the push failed); results to out[0..n). */
 static bool run_entry(struct exec *x, frame *f, value *out, uint32_t n)
 {
-    if (!f) return false;
-    frame_more *s = frame_more_new(x, f);
-    if (!s) {
+    frame_more *s = f ? frame_more_new(x, f) : NULL;
+    bool fine = false;
+    if (s) {
+        s->out = out;
+        s->nout = n;
+        fine = execute(x);
+    } else if (f) {
         for (uint32_t i = 0; i < f->run->nslots; i++) value_release(x->m, f->r[i]), f->r[i].tag = V_UNDEF;
         frame_pop(x);
-        return false;
     }
-    s->out = out;
-    s->nout = n;
-    bool fine = execute(x);
     if (!x->frame) segments_free(x);
     return fine;
 }

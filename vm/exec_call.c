@@ -25,8 +25,9 @@ bool arity_error(vm *m, const code *c, uint32_t n)
 {
     text t;
     text_open(&t, &m->mem);
-    const char *count = c->rest || c->required < c->nparams ? (n < c->required ? "at least " : "at most ") : "";
-    uint32_t want = n < c->required ? c->required : c->nparams;
+    uint32_t fixed = c->nparams - c->rest, least = c->required < fixed ? c->required : fixed;
+    const char *count = c->rest || least < fixed ? (n < least ? "at least " : "at most ") : "";
+    uint32_t want = n < least ? least : fixed;
     text_printf(&t, "%s takes %s%u argument%s", code_display_name(c), count, want, want == 1 ? "" : "s");
     if (c->nparams) {
         text_puts(&t, " (");

@@ -139,9 +139,8 @@ static bool caught_here(struct exec *x, frame *f)
     vm *m = x->m;
     const uint32_t *w = f->at;
     if ((run_op)(uint8_t)*w != RUN_TRY || !catchable(m)) return false;
-    if (!give_message(x, f)) return false;
-    for (uint32_t i = 0; i < w[3]; i++) operand_done(m, f->r, w[4 + w[2] + i]);
-    return true;
+    for (uint32_t i = 0; i < w[3]; i++) operand_done(m, f->r, w[4 + w[2] + i]); /* their slots may be the results' */
+    return give_message(x, f);
 }
 
 bool exec_unwind(struct exec *x)

@@ -20,11 +20,13 @@ typedef struct flat {
     arena arena;
     uint32_t *slot;     /* by register */
     uint32_t *hint;     /* by register: the reserved slot it is yielded to, SLOT_NONE */
-    uint8_t *pinned;    /* by register: a loop's counter, which the loop itself owns */
+    uint8_t *pinned;    /* by register: a scalar that a loop owns: its counter, a constant set before it */
+    uint8_t *plain;     /* by register: a constant without an object, so that nothing need drop it */
     uint32_t *state; uint32_t nslots, slots_cap, lowest;
     uint32_t *w; uint32_t n, cap;
     const instr **instrs; uint32_t ninstrs, instrs_cap;
     uint32_t index;     /* of the instruction being flattened, shifted */
+    uint32_t loops;     /* around the instruction being flattened */
     bool uses_self, failed;
 } flat;
 
@@ -149,8 +151,10 @@ static void drops(flat *f, const drop *d)
 {
     for (; d; d = d->next) {
         if (f->pinned[d->r]) continue;
-        op(f, RUN_DROP);
-        word(f, f->slot[d->r]);
+        if (!f->plain[d->r]) {
+            op(f, RUN_DROP);
+            word(f, f->slot[d->r]);
+        }
         dies(f, d->r);
     }
 }
@@ -234,7 +238,7 @@ static void yield(flat *f, const live_instr *li, uint32_t skip, const uint32_t *
             extra = 1;
             *go = hidden << 1 | 1;
         } else
-            *go = at << 1; /* a bool: nothing to release, so its slot may stay as it is */
+            *go = at << 1 | (last && !f->pinned[i->src[0]]);
     }
     for (uint32_t k = 0; k < n; k++)
         v[k] = (move){i->src[skip + k], f->slot[i->src[skip + k]], to[k], li->last[skip + k], false};
@@ -552,6 +556,8 @@ static void flat_plain(flat *f, const live_instr *li)
     };
     if (i->op == OP_CODE_SELF) f->uses_self = true;
     if (i->op == OP_CODE_CONST) {
+        if (f->pinned[i->dst[0]]) return; /* stands before the loop */
+        f->plain[i->dst[0]] = !value_is_heap(f->tree->consts[i->imm]);
         op(f, RUN_CONST);
         word(f, define(f, i->dst[0]));
         word(f, i->imm);
@@ -583,9 +589,31 @@ static void flat_plain(flat *f, const live_instr *li)
     }
 }
 
+/* Constants without an object that stand in an outermost loop are set once, before it, each in a slot
+   of its own; n is how many. */
+enum { HOIST_MOST = 100 };
+
+static void hoist(flat *f, const block *b, uint32_t *slots, uint32_t *n)
+{
+    for (uint32_t k = 0; k < b->n && !f->failed; k++) {
+        const instr *i = b->list[k];
+        for (uint32_t j = 0; j < i->nblocks; j++) hoist(f, i->blocks[j], slots, n);
+        if (i->op != OP_CODE_CONST || *n == HOIST_MOST || value_is_heap(f->tree->consts[i->imm])) continue;
+        uint32_t s = slot_new(f, OCCUPIED | RESERVED);
+        slots[(*n)++] = f->slot[i->dst[0]] = s;
+        f->pinned[i->dst[0]] = 1;
+        op(f, RUN_CONST);
+        word(f, s);
+        word(f, i->imm);
+    }
+}
+
 static void flat_instr(flat *f, const live_instr *li)
 {
     set_instr(f, li->i);
+    uint32_t *hoisted = NULL, n = 0;
+    if (li->i->op == OP_CODE_LOOP && f->loops++ == 0 && (hoisted = take(f, HOIST_MOST * sizeof *hoisted)))
+        hoist(f, li->i->blocks[0], hoisted, &n);
     switch (li->i->op) {
     case OP_CODE_IF: flat_if(f, li); break;
     case OP_CODE_LOOP:
@@ -598,6 +626,8 @@ static void flat_instr(flat *f, const live_instr *li)
     case OP_CODE_CHECKPOINT: flat_checkpoint(f, li); break;
     default: flat_plain(f, li);
     }
+    if (li->i->op == OP_CODE_LOOP) f->loops--;
+    while (n) slot_unuse(f, hoisted[--n], OCCUPIED | RESERVED);
     drops(f, li->after);
 }
 
@@ -670,6 +700,7 @@ static run *flatten(vm *m, code *c)
     f.slot = take(&f, nregs * sizeof *f.slot);
     f.hint = take(&f, nregs * sizeof *f.hint);
     f.pinned = take(&f, nregs);
+    f.plain = take(&f, nregs);
     if (!f.failed && !live_of(m, tree, &f.arena, &body)) f.failed = true;
     if (!f.failed) {
         memset(f.hint, 0xff, nregs * sizeof *f.hint);
@@ -687,6 +718,10 @@ static run *flatten(vm *m, code *c)
 
 const run *run_of(vm *m, code *c)
 {
-    if (!c->run) c->run = flatten(m, c);
+    if (c->run) return c->run;
+    c->run = flatten(m, c);
+#if defined(__SANITIZE_ADDRESS__) || defined(REPLAY_CHECK_SLOTS)
+    if (c->run && !run_check(m, c->run) && m->error && m->error->code == DIAG_INTERNAL) run_free(c);
+#endif
     return c->run;
 }

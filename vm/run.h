@@ -123,10 +123,47 @@ struct exec {
     uint32_t *cost;        /* by prim_number: operations per result element */
 };
 
+bool segment_push(struct exec *x, size_t bytes);
+void segment_pop(struct exec *x);
+void frame_check(const frame *f);
+
 /* Pushes a cleared frame of r over `fn` (consumed; NULL for none). NULL with the error set, fn kept. */
-frame *frame_push(struct exec *x, const run *r, object *fn, frame_kind kind);
+static inline frame *frame_push(struct exec *x, const run *r, object *fn, frame_kind kind)
+{
+    if ((size_t)(x->end - x->top) < r->frame_bytes && !segment_push(x, r->frame_bytes)) return NULL;
+    frame *f = (frame *)(void *)x->top;
+    x->top += r->frame_bytes;
+    f->up = x->frame;
+    f->run = r;
+    f->at = r->w;
+    f->fn = fn;
+    f->more = NULL;
+    f->kind = (uint8_t)kind;
+    f->fwd = r->fwd;
+    for (value *s = f->r, *end = s + r->nslots; s < end; s++) s->tag = V_UNDEF;
+    if (r->fwd && x->m->gradient_depth++ == 0) x->m->gradient_birth = x->m->clock;
+    x->frame = f;
+    x->depth++;
+    return f;
+}
+
 /* Takes the innermost frame off, whose slots hold nothing any more. */
-void frame_pop(struct exec *x);
+static inline void frame_pop(struct exec *x)
+{
+    frame *f = x->frame;
+    vm *m = x->m;
+#if defined(__SANITIZE_ADDRESS__) || defined(REPLAY_CHECK_SLOTS)
+    frame_check(f);
+#endif
+    if (f->fwd) m->gradient_depth--;
+    if (f->more) memory_free(&m->mem, MEM_FRAME, f->more, sizeof *f->more);
+    object *fn = f->fn;
+    x->frame = f->up;
+    x->depth--;
+    if ((char *)f == (char *)x->seg->data) segment_pop(x);
+    else x->top = (char *)f;
+    if (fn && --fn->refs == 0) object_free(m, fn);
+}
 frame_more *frame_more_new(struct exec *x, frame *f);
 
 /* --- what the loop in exec.c leaves to others ------------------------------------------------
