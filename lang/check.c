@@ -5,6 +5,7 @@
  * is visited with an explicit stack, so that neither long lists nor deep nesting need any C stack. */
 #include "check_parts.h"
 #include "modules.h"
+#include <math.h>
 #include <string.h>
 
 enum { S_NODE, S_LIST, S_FN_END, S_CONTEXT };
@@ -87,6 +88,12 @@ static void unknown_name(checker *c, scope *s, node *n)
 static void visit_name(checker *c, scope *s, node *n)
 {
     n->ref = scope_find(c, s, n->name, n->at, true);
+    if (n->ref.kind == REF_UNKNOWN && !strcmp(symbol_name(c->symbols, n->name), "pi")) {
+        /* The one builtin that is a number: weak, like a literal. */
+        n->kind = N_NUMBER;
+        n->number = M_PI;
+        return;
+    }
     if (n->ref.kind == REF_UNKNOWN && !c->no_memory) unknown_name(c, s, n);
 }
 
