@@ -1,0 +1,98 @@
+# linalg.rl: linear algebra by iteration, in Replay: what only needs products, and what never forms the
+# matrix. Everything here can be differentiated.
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+# unit(x): x over its Euclidean norm.
+fn unit(x) = x / norm(x)
+
+# norm_1(a): the largest column sum of absolute values: how much a can stretch in the 1-norm.
+fn norm_1(a) = max(sum(abs(a), axis = 0))
+
+# norm_inf(a): the largest row sum of absolute values: how much a can stretch in the maximum norm.
+fn norm_inf(a) = max(sum(abs(a), axis = 1))
+
+# norm_2(a): the largest singular value: how much a can stretch in the Euclidean norm.
+fn norm_2(a, steps = 100) = sqrt(power_iteration(a' @ a, steps).value)
+
+# --- products -------------------------------------------------------------------------------------
+
+# kron(a, b): every element of the matrix a times the matrix b, side by side.
+fn kron(a, b) {
+  ((m, n), (p, q)) = (shape(a), shape(b))
+  reshape(a[:, none, :, none] * b[none, :, none, :], (m * p, n * q))
+}
+
+# matrix_power(a, n): a @ a @ … n times, n >= 0, by squaring.
+fn matrix_power(a, n) {
+  y = eye(shape(a)[0])
+  while (n > 0) {
+    if (n % 2 == 1) { y = y @ a }
+    n = n // 2
+    if (n > 0) { a = a @ a }
+  }
+  y
+}
+
+# expm(a): the exponential of a matrix: its series for a small part of a, squared back up.
+fn expm(a, terms = 18) {
+  size = stop_grad(norm_1(a))
+  halvings = if (size > 0.5) { i64(ceil(log2(size))) + 1 } else { 0 }
+  a = a / 2.0 ^ halvings
+  term = eye(shape(a)[0])
+  y = term
+  for (k in 1..terms) {
+    term = term @ a / k
+    y = y + term
+  }
+  for (k in 0..halvings) { y = y @ y }
+  y
+}
+
+# --- orthogonality --------------------------------------------------------------------------------
+
+# project(x, onto): the part of the vector x along the vector onto.
+fn project(x, onto) = dot(x, onto) / dot(onto, onto) * onto
+
+# gram_schmidt(a): orthonormal columns that span what those of a do (modified Gram and Schmidt).
+fn gram_schmidt(a) {
+  columns = ()
+  for (v in a') {
+    for (u in columns) { v = v - dot(u, v) * u }
+    columns = append(columns, unit(v))
+  }
+  stack(columns, axis = 1)
+}
+
+# --- eigenvalues and equations --------------------------------------------------------------------
+
+# power_iteration(a): the eigenvalue of largest size of a symmetric matrix, and its eigenvector:
+# {value, vector}. It converges as the ratio of the two largest, per step.
+fn power_iteration(a, steps = 100) {
+  v = unit(cos(0..shape(a)[0]))            # a start that is hardly orthogonal to the answer
+  for (i in 0..steps) { v = unit(a @ v) }
+  {value: dot(v, a @ v), vector: v}
+}
+
+# conjugate_gradient(a, b): solves a x = b for a symmetric positive definite a, a matrix or a function
+# that gives a @ x (Hestenes and Stiefel, 1952). Stops when the error left is below tol times norm(b).
+fn conjugate_gradient(a, b, tol = 1e-10, steps = none) {
+  times = if (type(a) == "function") { a } else { fn(x) = a @ x }
+  most = if (steps == none) { 10 * size(b) } else { steps }
+  x = zeros_like(b)
+  r = b                                    # what is left: b - a x
+  d = r
+  left = sum(r * r)
+  goal = tol * tol * left
+  for (i in 0..most) {
+    if (left <= goal) { break }
+    ad = times(d)
+    length = left / sum(d * ad)
+    x = x + length * d
+    r = r - length * ad
+    now = sum(r * r)
+    d = r + now / left * d
+    left = now
+  }
+  x
+}
