@@ -117,7 +117,7 @@ static size_t shown_format(const array_printer *p, int64_t offset, int64_t i, ch
     return element_format(array_at(p->a, offset + k * array_stride(p->a)[last]), s);
 }
 
-/* Widens p->column by the rows below `offset`; returns the longest unaligned row's columns. */
+/* Widens p->column by the rows below `offset`. */
 static void measure(array_printer *p, int axis, int64_t offset) {
     int64_t n = array_shape(p->a)[axis];
     for (int64_t i = 0; i < shown(p, n); i++) {
@@ -187,22 +187,21 @@ static void array_print(vm *m, const array *a, bool shape, text *out) {
     else {
         int indent = column_now(out);
         size_t n = (size_t)shown(&p, array_shape(a)[a->rank - 1]), bytes = n * sizeof *p.column;
-        p.column = memory_alloc(&m->mem, MEM_TEXT, bytes);
-        if (p.column) {
-            measure(&p, 0, 0);
-            if (a->rank == 1) { /* aligned only when it takes several lines */
-                widths w = {0, 0};
-                size_t total = 2 * n;
-                for (size_t i = 0; i < n; i++) total += (size_t)(p.column[i].left + p.column[i].right), w = widest(w, p.column[i]);
-                for (size_t i = 0; i < n; i++) p.column[i] = w;
-                if ((size_t)indent + total <= PRINT_WIDTH) {
-                    memory_free(&m->mem, MEM_TEXT, p.column, bytes);
-                    p.column = NULL;
-                }
-            }
+        widths *column = p.column = memory_alloc(&m->mem, MEM_TEXT, bytes);
+        if (!column) {
+            out->failed = true;
+            return;
+        }
+        measure(&p, 0, 0);
+        if (a->rank == 1) { /* aligned only when it takes several lines */
+            widths w = {0, 0};
+            size_t total = 2 * n;
+            for (size_t i = 0; i < n; i++) total += (size_t)(column[i].left + column[i].right), w = widest(w, column[i]);
+            for (size_t i = 0; i < n; i++) column[i] = w;
+            if ((size_t)indent + total <= PRINT_WIDTH) p.column = NULL;
         }
         rows_print(&p, 0, 0, indent);
-        memory_free(&m->mem, MEM_TEXT, p.column, p.column ? bytes : 0);
+        memory_free(&m->mem, MEM_TEXT, column, bytes);
     }
     if (shape && (p.cut || (a->size == 0 && a->rank > 1))) {
         text_printf(out, " (%s", dtype_name((dtype)a->dtype));
@@ -276,12 +275,13 @@ static void structure_print(vm *m, value v, int depth, text *out) {
     text_putc(out, t ? '(' : '{');
     int indent = column_now(out);
     parts p = {.n = count, .start = count ? memory_alloc(&m->mem, MEM_TEXT, count * sizeof *p.start) : NULL};
-    for (uint32_t i = 0; i < count; i++) {
+    if (count && !p.start) out->failed = true;
+    for (uint32_t i = 0; i < count && !out->failed; i++) {
         if (i > 0) {
             text_putc(out, ',');
             line_break(out, indent);
         }
-        if (p.start) p.start[i] = out->n;
+        p.start[i] = out->n;
         uint32_t k = !cut || i < PRINT_EDGE ? i : n - count + i;
         if (r) text_printf(out, "%s: ", symbol_name(m->symbols, r->names[k]));
         if (cut && i == PRINT_EDGE) text_puts(out, "...");
