@@ -76,6 +76,9 @@ run_case() {
             else case $line in "$kind[$code] "${place:-*}" "*"$words"*) found=1 ;; esac
             fi
         done <"$tmp/flat"
+        # The words may also stand elsewhere in what was printed, but for the place given.
+        if [ $found = 0 ] && [ "$kind" != help ] && grep -qF -- "$words" "$tmp/err" &&
+            grep -q "^$kind\[$code\] ${place:-.*}" "$tmp/flat"; then found=1; fi
         if [ $found = 0 ]; then
             cat "$tmp/err" >"$tmp/report"
             fail "$file" "no $pattern"

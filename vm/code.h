@@ -109,7 +109,8 @@ typedef struct block {
 typedef struct name_list { uint32_t n; symbol *names; } name_list;
 
 /* One contract of CONTRACT: source i must have this dtype (0: any) and these axes. An axis is a size
-   (>= 0), -1 for `_`, or -2 - k for the k-th result's name. */
+   (>= 0), -1 for `_`, or -2 - k for the k-th result's name. A result contract (contract_list.result) checks
+   source 0; source 1 + k, if there is one, is what the parameters' contracts say that name k is. */
 typedef struct axis_contract { uint32_t source; symbol what; bool has_dtype, has_axes, rest; uint8_t dtype;
     int rank; int64_t axes[RANK_MAX]; symbol axis_names[RANK_MAX]; span at; } axis_contract;
 typedef struct contract_list { uint32_t n; axis_contract *of; uint32_t nnames; symbol *names; const char *function; bool result; } contract_list;

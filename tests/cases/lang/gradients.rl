@@ -8,7 +8,7 @@ fn loss(w) {
   }
   s
 }
-print(grad(loss)(2))                  # expect: 37
+print(grad(loss)(2.0))                # expect: 37
 print(grad(fn(p) = sum(p.w * p.w) + p.b)({w: [1, 2], b: 3}))  # expect: {w: [2, 4], b: 1}
 fn upd(x) { p = {w: zeros(3), t: (1, 2)}; p.w[1] = x * x; p.t[0] = x; sum(p.w) + p.t[0] }
 print(grad(upd)(3))                   # expect: 7
