@@ -21,7 +21,7 @@ static const char *oper_row(oper o)
     static const char *const rows[] = {
         [OP_EQ] = "eq", [OP_NE] = "ne", [OP_LT] = "lt", [OP_LE] = "le", [OP_GT] = "gt", [OP_GE] = "ge", [OP_RANGE] = "__range",
         [OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_FLOORDIV] = "floordiv", [OP_MOD] = "mod",
-        [OP_MATMUL] = "matmul", [OP_NEG] = "neg", [OP_POW] = "pow", [OP_NOT] = "__not"};
+        [OP_MATMUL] = "matmul", [OP_NEG] = "neg", [OP_POW] = "pow", [OP_NOT] = "not"};
     return rows[o];
 }
 
@@ -45,7 +45,7 @@ static reg emit_logic(emitter *e, node *n, reg a)
     region_open(e, &r, builder_block(&f->b, 0), false);
     reg b = emit_expr(e, n->b);
     emit_at(e, n->at, n->op_at.lo);
-    b = emit_prim(e, is_or ? "__or" : "__and", 2, (reg[]){a, b}, (span[]){n->a->at, n->b->at});
+    b = emit_prim(e, is_or ? "or" : "and", 2, (reg[]){a, b}, (span[]){n->a->at, n->b->at});
     outcome no = region_close(e, b);
     return join_arms(e, decides, &yes, &no, true, n->at, n->op_at.lo);
 }
