@@ -455,6 +455,7 @@ static bool sum_parts(prim_call *c, value s, value f, value *out)
 static step reduce_step(prim_call *c, value a, value f, unsigned last, value *out, walk_frame *frame)
 {
     if (cot_is_zero(a)) return done(out, a.tag == V_UNDEF ? value_zero() : a);
+    if (f.tag == V_FORM && f.aux == FORM_OTHER && cot_is_number(a)) return done(out, value_zero()); /* of what was symbolic zero itself */
     if (form_numeric(f)) {
         if (cot_is_number(a)) return cot_fit(c, a, f, out) ? STEP_DONE : STEP_FAIL;
         if (is_container(a)) return sum_parts(c, a, f, out) ? STEP_DONE : STEP_FAIL;
