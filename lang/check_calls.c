@@ -110,7 +110,7 @@ void check_call(checker *c, scope *s, node *call)
             unknown_param(c, &g, e);
             return;
         }
-        if (given[i] && (uint32_t)i < positional && (uint32_t)i < rest) {
+        if ((uint32_t)i < positional) {
             checker_report(c, SEVERITY_ERROR, DIAG_ARITY, e->op_at, "%s() is given `%s` by position and by name", g.name,
                            symbol_name(c->symbols, e->name));
             return;
@@ -119,8 +119,7 @@ void check_call(checker *c, scope *s, node *call)
     }
     if (spread) return;
     for (uint32_t i = 0; i < g.n; i++) {
-        if (g.params[i].optional || g.params[i].rest || (given[i] && (i < rest || positional <= i))) continue;
-        if (given[i] && i < positional && i < rest) continue;
+        if (g.params[i].optional || g.params[i].rest || given[i]) continue; /* a rest parameter is the last */
         diag *d = checker_report(c, SEVERITY_ERROR, DIAG_ARITY, call->at, "%s() needs `%s`", g.name,
                                  symbol_name(c->symbols, g.params[i].name));
         add_sig(c, d, &g);

@@ -26,10 +26,14 @@ static const char usage[] =
     "  --no-optimise   run the Code as it was written\n"
     "  --help, --version\n";
 
-static int wrong(const char *fmt, const char *a, const char *b)
+static int wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int wrong(const char *fmt, ...)
 {
+    va_list ap;
+    va_start(ap, fmt);
     fputs("replay: ", stderr);
-    fprintf(stderr, fmt, a, b);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
     fputs("\nTry `replay --help`.\n", stderr);
     return 2;
 }
@@ -112,31 +116,31 @@ static void read_options(int argc, char **argv, command_line *l)
         else if (!strcmp(a, "--no-pool")) l->config.pool = false;
         else if (!strcmp(a, "--stats")) l->run.stats = true;
         else if (!strcmp(a, "--stats=json")) l->run.stats_json = true;
-        else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a, "");
+        else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a);
         else if ((v = option(argc, argv, &i, "-e", &missing))) {
             l->code = v;
             i++;
-            if (missing) l->done = wrong("%s needs code", a, "");
+            if (missing) l->done = wrong("%s needs code", a);
             break;
         } else if ((v = option(argc, argv, &i, "--budget", &missing))) {
-            if (!size_of(v, &l->config.budget)) l->done = wrong("--budget needs a size such as 64MB, not `%s`", v, "");
+            if (!size_of(v, &l->config.budget)) l->done = wrong("--budget needs a size such as 64MB, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--limit", &missing))) {
-            if (!size_of(v, &l->config.limit)) l->done = wrong("--limit needs a size such as 1GiB, not `%s`", v, "");
+            if (!size_of(v, &l->config.limit)) l->done = wrong("--limit needs a size such as 1GiB, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--float", &missing))) {
             if (!strcmp(v, "f32")) l->config.float_dtype = DTYPE_F32;
             else if (!strcmp(v, "f64")) l->config.float_dtype = DTYPE_F64;
-            else l->done = wrong("--float is f32 or f64, not `%s`", v, "");
+            else l->done = wrong("--float is f32 or f64, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--threads", &missing))) {
             if (whole_of(v, 4096, &n) && n) l->config.threads = (int)n;
-            else l->done = wrong("--threads needs a whole number from 1 on, not `%s`", v, "");
+            else l->done = wrong("--threads needs a whole number from 1 on, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--seed", &missing))) {
             if (whole_of(v, UINT64_MAX, &n)) l->config.seed = n;
-            else l->done = wrong("--seed needs a whole number, not `%s`", v, "");
+            else l->done = wrong("--seed needs a whole number, not `%s`", v);
         } else {
             static const char *const known[] = {"--budget", "--limit", "--float", "--threads", "--seed", "--trace-nan", "--stats",
                                                 "--stats=json", "--no-optimise", "--no-fuse", "--help", "--version"};
             const char *near = nearest_name(a, known, sizeof known / sizeof *known);
-            l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a, "");
+            l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
         }
     }
     l->next = i;
@@ -179,9 +183,9 @@ static int run_file(host *h, const char *path, const run_options *o)
 static int run_command(host *h, const char *word, int argc, char **argv)
 {
     bool dis = !strcmp(word, "dis"), adjoint = !strcmp(word, "adjoint");
-    if (argc < 1) return wrong("`replay %s` needs a file", word, "");
-    if (adjoint && argc < 2) return wrong("`replay %s` needs a file and the name of a function", word, "");
-    if (argc > (dis || adjoint ? 2 : 1)) return wrong("too many arguments after `replay %s`", word, "");
+    if (argc < 1) return wrong("`replay %s` needs a file", word);
+    if (adjoint && argc < 2) return wrong("`replay %s` needs a file and the name of a function", word);
+    if (argc > (dis || adjoint ? 2 : 1)) return wrong("too many arguments after `replay %s`", word);
     if (dis) return command_dis(h, argv[0], argc > 1 ? argv[1] : NULL);
     if (adjoint) return command_adjoint(h, argv[0], argv[1]);
     return command_check(h, argv[0]);
