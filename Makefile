@@ -82,9 +82,13 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 
 # --- tests ------------------------------------------------------------------------------------
 # Each prints a line of what passed; any failure stops make.
-test: unit
+test: unit examples
 unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
+
+# The examples print what their comments say.
+examples: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/run_examples.sh
 
 # Random programs, with and without their blocks: RANDOM_SEED=, RANDOM_COUNT=, RANDOM_JOBS=. The linker hands
 # memory_close to the runner, which looks at the books before they go.
