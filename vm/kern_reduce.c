@@ -176,8 +176,6 @@ bool kern_norm(prim_call *c) {
 
 /* --- softmax and its kin ---------------------------------------------------------------------- */
 
-typedef enum soft_kind { SOFT_SUM, SOFT_MAX, SOFT_LOG } soft_kind;
-
 /* The largest of each output, 0 where it is infinite (so that inf - inf does not arise from -inf alone). */
 static void calm(dtype d, void *mu, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
@@ -186,90 +184,63 @@ static void calm(dtype d, void *mu, int64_t n) {
     }
 }
 
-/* out (dense, x's shape) = exp(x - mu) / sum, or (x - mu) - sum where sum is its logarithm already. */
-static bool soft_fill(prim_call *c, const shaped *x, const reduce_axes *r, dtype d, const void *mu, const void *sum,
-                      soft_kind kind, result *out) {
-    /* Strides of out along the kept and the reduced axes, parted as r's are. */
-    shaped like;
-    reduce_axes o;
-    shaped_dense(&like, d, x->rank, x->shape);
-    int axes[RANK_MAX], n;
-    if (!arg_axes(c, 1, x->rank, axes, &n)) return false;
-    reduce_axes_make(&like, axes, n, false, &o);
-    const tiles *e = prims[PRIM_exp].tile;
-    int threads = threads_for(c->vm, x->size * 8);
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t k = 0; k < r->outs; k++) {
-        int64_t base = reduce_base(r, k), to = reduce_base(&o, k);
-        union { double f64[128]; float f32[128]; } b;
-        const void *args[1] = {&b};
-        for (int64_t i = 0; i < r->n; i += 128) {
-            int64_t m = r->n - i < 128 ? r->n - i : 128;
-            if (d == DTYPE_F32) {
-                float a = ((const float *)mu)[k], s = ((const float *)sum)[k];
-                reduce_load_f32(x, r, base, i, m, b.f32);
-                for (int64_t j = 0; j < m; j++) b.f32[j] -= a;
-                if (kind == SOFT_MAX) {
-                    e->f32(m, b.f32, args, 0);
-                    for (int64_t j = 0; j < m; j++) b.f32[j] /= s;
-                } else
-                    for (int64_t j = 0; j < m; j++) b.f32[j] -= s;
-            } else {
-                double a = ((const double *)mu)[k], s = ((const double *)sum)[k];
-                reduce_load_f64(x, r, base, i, m, b.f64);
-                for (int64_t j = 0; j < m; j++) b.f64[j] -= a;
-                if (kind == SOFT_MAX) {
-                    e->f64(m, b.f64, args, 0);
-                    for (int64_t j = 0; j < m; j++) b.f64[j] /= s;
-                } else
-                    for (int64_t j = 0; j < m; j++) b.f64[j] -= s;
-            }
-            /* b[0..m) goes to logical places i … of output k. */
-            int64_t at[RANK_MAX] = {0}, off = to, dummy = 0, q = i;
-            for (int a = o.nr - 1; a >= 0; a--) {
-                at[a] = q % o.rshape[a];
-                off += at[a] * o.rstride[a];
-                q /= o.rshape[a];
-            }
-            for (int64_t j = 0; j < m; j++) {
-                if (d == DTYPE_F32) write_f64(out->dtype, out->data, off, b.f32[j]);
-                else write_f64(out->dtype, out->data, off, b.f64[j]);
-                odometer(o.nr, o.rshape, at, o.rstride, &off, o.rstride, &dummy);
-            }
-        }
-    }
+/* Replaces *a, which it owns, by p(*a) or p(*a, b). */
+static bool step(vm *m, enum prim_id p, value *a, value b) {
+    value args[2] = {*a, b}, out;
+    if (!prim_apply(m, &prims[p], args, b.tag == V_UNDEF ? 1 : 2, 1, &out)) return false;
+    value_release(m, *a);
+    *a = out;
     return true;
 }
 
+/* With m the largest along the axes: of x, e = exp(x - m) and s = sum(e): m + log(s), e / s, or x - m - log(s).
+   The steps are the elementwise primitives themselves, so the bits are those of writing them out. */
+typedef enum soft_kind { SOFT_SUM, SOFT_MAX, SOFT_LOG } soft_kind;
 static bool soft_kernel(prim_call *c, soft_kind kind) {
+    vm *m = c->vm;
     shaped x;
-    reduce_axes r;
-    result out;
-    size_t bytes;
+    reduce_axes r, kept;
+    array *own = NULL;
+    int axes[RANK_MAX], n;
     if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, kind == SOFT_SUM ? 2 : -1, &r)) return false;
-    dtype d = reduce_dtype(x.dtype);
-    void *mu = work_open(c, &r, d, &bytes), *sum = mu ? work_open(c, &r, d, &bytes) : NULL;
-    bool ok = sum && result_open(c, &out, float_of(c, &x), kind == SOFT_SUM ? r.rank : x.rank,
-                                 kind == SOFT_SUM ? r.shape : x.shape);
-    bool fine = ok && reduce_run(c->vm, &x, &r, REDUCE_MAX, TERM_X, NULL, mu);
-    if (fine) calm(d, mu, r.outs);
-    fine = fine && reduce_run(c->vm, &x, &r, REDUCE_SUM, TERM_EXP, mu, sum);
-    if (fine && kind != SOFT_MAX) {
-        const void *args[1] = {sum};
-        const tiles *l = prims[PRIM_log].tile;
-        if (d == DTYPE_F32) l->f32(r.outs, sum, args, 0);
-        else l->f64(r.outs, sum, args, 0);
+    if (!arg_axes(c, 1, x.rank, axes, &n)) return false;
+    dtype d = float_of(c, &x);
+    if (x.dtype != d && !arg_dense(c, 0, d, &x, &own)) return false;
+    reduce_axes_make(&x, axes, n, true, &kept);
+    if (kind == SOFT_SUM) memcpy(kept.shape, r.shape, sizeof kept.shape), kept.rank = r.rank;
+    result top, sum;
+    value mu = value_undef(), s = value_undef(), e = value_undef();
+    bool ok = result_open(c, &top, d, kept.rank, kept.shape), summed = false;
+    if (ok) {
+        ok = reduce_run(m, &x, &kept, REDUCE_MAX, TERM_X, NULL, top.data);
+        if (ok) calm(d, top.data, kept.outs);
+        if (ok && kind != SOFT_MAX) summed = ok = result_open(c, &sum, d, kept.rank, kept.shape);
+        if (summed) ok = reduce_run(m, &x, &kept, REDUCE_SUM, TERM_EXP, top.data, sum.data);
+        result_give(c, &top), mu = c->out;
+        if (summed) result_give(c, &sum), s = c->out;
     }
-    if (fine && kind != SOFT_SUM) fine = soft_fill(c, &x, &r, d, mu, sum, kind, &out);
-    if (fine && kind == SOFT_SUM)
-        for (int64_t i = 0; i < r.outs; i++) {
-            if (d == DTYPE_F32) write_f64(out.dtype, out.data, i, ((float *)mu)[i] + ((float *)sum)[i]);
-            else write_f64(out.dtype, out.data, i, ((double *)mu)[i] + ((double *)sum)[i]);
+    if (ok && summed) ok = step(m, PRIM_log, &s, value_undef());
+    if (ok && kind == SOFT_SUM) {
+        ok = step(m, PRIM_add, &mu, s);
+        e = value_retain(mu);
+    } else if (ok) {
+        e = own ? value_retain(value_object(&own->h)) : x.rank ? value_retain(c->args[0]) : c->args[0];
+        if (!x.rank) e = scalar_of(d, read_f64(x.dtype, &x.scalar, 0));
+        ok = step(m, PRIM_sub, &e, mu);
+        if (ok && kind == SOFT_LOG) ok = step(m, PRIM_sub, &e, s);
+        if (ok && kind == SOFT_MAX) {
+            value args[3] = {0};
+            ok = step(m, PRIM_exp, &e, value_undef());
+            args[0] = e, args[1] = c->args[1], args[2] = value_bool(true);
+            ok = ok && prim_apply(m, &prims[PRIM_sum], args, 3, 0, &s) && step(m, PRIM_div, &e, s);
         }
-    if (mu) work_close(c, mu, bytes);
-    if (sum) work_close(c, sum, bytes);
-    if (ok && !fine) result_drop(c, &out);
-    return fine && result_give(c, &out);
+    }
+    release_array(m, own);
+    value_release(m, mu);
+    value_release(m, s);
+    if (ok) c->out = e;
+    else value_release(m, e);
+    return ok;
 }
 bool kern_logsumexp(prim_call *c) { return soft_kernel(c, SOFT_SUM); }
 bool kern_softmax(prim_call *c) { return soft_kernel(c, SOFT_MAX); }

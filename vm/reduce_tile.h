@@ -76,22 +76,25 @@ void F(reduce_load)(const shaped *x, const reduce_axes *r, int64_t base, int64_t
     LOAD_BODY
 }
 
-/* dst[i] = term of dst[i]; mu has stride ms. */
-static void F(term)(reduce_term term, T *dst, int64_t n, const T *mu, int64_t ms) {
-    switch (term) {
-    case TERM_X: break;
-    case TERM_SQUARE:
-        for (int64_t i = 0; i < n; i++) dst[i] *= dst[i];
-        break;
-    case TERM_DEVIATION:
-        for (int64_t i = 0; i < n; i++) dst[i] = (dst[i] - mu[i * ms]) * (dst[i] - mu[i * ms]);
-        break;
-    case TERM_EXP: {
-        for (int64_t i = 0; i < n; i++) dst[i] = dst[i] - mu[i * ms];
+/* dst[i] = term of src[i], which may be the same; mu has stride ms, 0 or 1. */
+KERN_CLONES static void F(term_square)(T *dst, const T *src, int64_t n) {
+    for (int64_t i = 0; i < n; i++) dst[i] = src[i] * src[i];
+}
+KERN_CLONES static void F(term_less)(T *dst, const T *src, int64_t n, const T *mu, int64_t ms) {
+    if (ms)
+        for (int64_t i = 0; i < n; i++) dst[i] = src[i] - mu[i];
+    else
+        for (int64_t i = 0; i < n; i++) dst[i] = src[i] - mu[0];
+}
+static void F(term)(reduce_term term, T *dst, const T *src, int64_t n, const T *mu, int64_t ms) {
+    if (term == TERM_DEVIATION || term == TERM_EXP) {
+        F(term_less)(dst, src, n, mu, ms);
+        src = dst;
+    }
+    if (term == TERM_SQUARE || term == TERM_DEVIATION) F(term_square)(dst, src, n);
+    if (term == TERM_EXP) {
         const void *args[1] = {dst};
         EXP(n, dst, args, 0);
-        break;
-    }
     }
 }
 
@@ -100,7 +103,7 @@ static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_te
                   int64_t b0, int64_t b1) {
     TREE t;
     t.n = 0, t.blocks = 0;
-    bool direct = x->dtype == DTYPE && term == TERM_X && (r->nr == 0 || (r->nr == 1 && r->rstride[0] == 1));
+    bool direct = x->dtype == DTYPE && (r->nr == 0 || (r->nr == 1 && r->rstride[0] == 1));
     T buf[16 * REDUCE_BLOCK], part[16];
     for (int64_t b = b0; b < b1; b += 16) {
         int64_t nb = b1 - b < 16 ? b1 - b : 16, i = b * REDUCE_BLOCK;
@@ -108,7 +111,10 @@ static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_te
         const T *src = (const T *)x->data + base + i;
         if (!direct) {
             F(reduce_load)(x, r, base, i, n, buf);
-            F(term)(term, buf, n, mu, 0);
+            src = buf;
+        }
+        if (term != TERM_X) {
+            F(term)(term, buf, src, n, mu, 0);
             src = buf;
         }
         F(blocks)(op, src, n, nb, part);
@@ -171,8 +177,7 @@ static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduc
             for (int64_t i = 0; i < n; i++) {
                 const T *src = data + off;
                 if (term != TERM_X) {
-                    memcpy(row, src, (size_t)w * sizeof(T));
-                    F(term)(term, row, w, mu, 1);
+                    F(term)(term, row, src, w, mu, 1);
                     src = row;
                 }
                 steps[op](lanes[i % REDUCE_LANES], src, w);

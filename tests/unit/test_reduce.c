@@ -218,5 +218,39 @@ START_TEST(sorting_is_stable_and_puts_nans_last) {
 }
 END_TEST
 
-UNIT_MAIN("reduce", the_tree_in_every_representation, long_ones_and_threads, pushed_block_by_block, whole_numbers_are_exact,
+/* Each allocation refused in turn: an error, and nothing held. */
+static void refuse_each(const char *name, uint32_t n, const value *args) {
+    for (uint64_t k = 1;; k++) {
+        size_t live = m->mem.live_all, code = m->mem.live[MEM_TEXT];
+        value out = value_undef();
+        m->mem.fail_at = m->mem.count + k;
+        bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
+        bool refused = m->mem.count >= m->mem.fail_at;
+        m->mem.fail_at = 0;
+        if (ok) value_release(m, out);
+        ck_assert_msg(ok || m->error, "%s: refused without an error", name);
+        if (m->error) diag_free(m->error);
+        m->error = NULL;
+        ck_assert_msg(m->mem.live_all - m->mem.live[MEM_TEXT] == live - code, "%s holds memory after allocation %d", name, (int)k);
+        if (!refused) return;
+    }
+}
+
+START_TEST(refused_memory_holds_nothing) {
+    static const char *const names[] = {"sum", "mean", "var", "norm", "max", "argmax", "any", "median", "logsumexp", "softmax", "log_softmax",
+                                        "cumsum", "cumprod", "cummax", "sort", "argsort", "__flat", "__median_ties", "unique"};
+    int64_t shape[3] = {3, 140, 2};
+    open_vm();
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (int d = DTYPE_I64; d <= DTYPE_F64; d++)
+            for (int axis = -1; axis < 2; axis++) {
+                value x = view_make(m, (dtype)d, 3, shape, VIEW_TURNED, mild), args[2] = {x, axis < 0 ? value_none() : value_i64(axis)};
+                refuse_each(names[k], strcmp(names[k], "unique") ? 2 : 1, args);
+                value_release(m, x);
+            }
+    close_vm();
+}
+END_TEST
+
+UNIT_MAIN("reduce", refused_memory_holds_nothing, the_tree_in_every_representation, long_ones_and_threads, pushed_block_by_block, whole_numbers_are_exact,
           representations_agree, sorting_is_stable_and_puts_nans_last)
