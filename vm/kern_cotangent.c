@@ -59,6 +59,11 @@ static bool acc_tuple(prim_call *c, value x, value ix, int64_t n)
 {
     bool single, own = own_argument(c, 0);
     int64_t start, step, count;
+    /* Beyond its end a cotangent of a tuple is symbolic zero, and so is what reaches it. */
+    if ((ix.tag == V_I64 && ix.u.i >= n) || (ix.tag == V_F64 && ix.u.f >= (double)n)) {
+        c->out = value_retain(c->args[0]);
+        return true;
+    }
     if (!index_sequence(c->vm, "a tuple", n, ix, &single, &start, &step, &count)) return false;
     if (single) count = step = 1;
     if (!single && x.tag != V_TUPLE) return prim_fail(c, 1, DIAG_INTERNAL, "a cotangent of several elements that is no tuple");
