@@ -191,8 +191,18 @@ static int run_command(host *h, const char *word, int argc, char **argv)
     return command_check(h, argv[0]);
 }
 
+/* Threads of libgomp wait for work by spinning, some 15 ms by default, which starves whatever else the
+   machine runs. The library reads its setting before main, so the program starts itself once more with a
+   short wait (about 50 us) unless the user chose one. */
+static void wait_briefly(char **argv)
+{
+    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "1000", 1)) return;
+    execv("/proc/self/exe", argv); /* comes back only when that cannot be done: then it is merely slower */
+}
+
 int main(int argc, char **argv)
 {
+    wait_briefly(argv);
     command_line l = {.config = vm_config_default(), .done = -1};
     read_options(argc, argv, &l);
     if (l.done >= 0) return l.done;

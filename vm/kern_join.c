@@ -251,9 +251,7 @@ bool kern_split_array(prim_call *c) {
     return ok;
 }
 
-#ifdef REPLAY_SPLIT_ROW
 bool kern_split(prim_call *c) { return c->args[0].tag == V_STRING ? kern_split_text(c) : kern_split_array(c); }
-#endif
 
 /* (c, f, axis): the parts of a concat's cotangent, by the tuple's form f. */
 bool kern_unconcat(prim_call *c) {

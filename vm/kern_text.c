@@ -69,7 +69,7 @@ static bool add_part(vm *m, value *t, const char *s, size_t n) {
     return false;
 }
 
-bool kern_split(prim_call *c) {
+bool kern_split_text(prim_call *c) {
     const string *s, *sep = NULL;
     if (!arg_string(c, 0, &s) || (c->args[1].tag != V_NONE && !arg_string(c, 1, &sep))) return false;
     if (sep && sep->length == 0) return prim_fail(c, 1, DIAG_VALUE, "the separator is empty; ord(s) gives the characters one by one");
