@@ -474,7 +474,12 @@ do_tapes_next:
 do_keep: {
     value *s = &r[w[2] >> 1];
     if (s->tag == V_RESIDUAL) {
-        if (!keep_record(m, as_residual(*s))) goto fail;
+        residual *p = as_residual(*s);
+        if (!p->options) { /* the region does not say: then the block does */
+            p->options = &f->run->tree->options[instr_at(f, w)->imm];
+            p->owner = code_retain(f->run->code);
+        }
+        if (!keep_record(m, p)) goto fail;
     } else if (s->tag != V_ZERO && s->tag != V_NONE) {
         vm_fail(m, DIAG_INTERNAL, "a block that records into a %s", value_type_name(*s));
         goto fail;

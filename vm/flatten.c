@@ -380,7 +380,7 @@ static void flat_range(flat *f, const live_instr *li)
     bool exits = i->imm & LOOP_EXIT;
     /* Bounds are read into slots of the loop's own first, so that they may die. */
     uint32_t counter = slot_new(f, OCCUPIED | RESERVED), end = slot_new(f, OCCUPIED | RESERVED);
-    uint32_t lo = operand(f, i->src[0], false), hi = operand(f, i->src[1], false);
+    uint32_t lo = operand(f, i->src[0], li->last[0]), hi = operand(f, i->src[1], li->last[1]);
     uint32_t *to = NULL;
     /* The check of the bounds comes before anything is consumed. */
     op(f, RUN_RANGE);

@@ -150,9 +150,6 @@ static bool check_at(checker *k, uint32_t at, uint8_t *now)
         if (now[s.src[i] >> 1] == EMPTY) return fault(k, at, "reads a slot without a value");
     for (uint32_t i = 0; i < s.nsrc; i++)
         if (s.src[i] & 1) now[s.src[i] >> 1] = EMPTY;
-    if (o == RUN_RANGE) /* bounds are scalars, and may be dead from here on without saying so */
-        for (uint32_t i = 0; i < 2; i++)
-            if (now[w[3 + i]] == OWED) now[w[3 + i]] = EMPTY;
     if (o == RUN_DROP || o == RUN_KEEP_END) {
         if (now[w[1]] == EMPTY) return fault(k, at, "drops nothing");
         now[w[1]] = EMPTY;

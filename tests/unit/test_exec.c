@@ -55,7 +55,7 @@ static void check_runs(code *c)
         ck_assert_msg(0, "%s\n%s", error_text(), text_str(&t));
     }
     for (uint32_t i = 0; i < c->ncodes; i++)
-        if (c->codes[i]->root != c->root) check_runs(c->codes[i]);
+        check_runs(c->codes[i]);
 }
 
 static code *assemble(const char *s)
