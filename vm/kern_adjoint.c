@@ -477,6 +477,7 @@ bool kern_reduce_to(prim_call *c) { return cot_reduce_to(c, c->args[0], c->args[
 static step spread_step(prim_call *c, value a, value f, unsigned last, value *out, walk_frame *frame)
 {
     if (cot_is_zero(a)) return done(out, a.tag == V_UNDEF ? value_zero() : a);
+    if (f.tag == V_FORM && f.aux == FORM_OTHER && cot_is_number(a)) return done(out, value_zero()); /* as in reduce_step */
     if (form_numeric(f) && cot_is_number(a)) return cot_fit(c, a, f, out) ? STEP_DONE : STEP_FAIL;
     if (form_container(f) && (cot_is_number(a) || is_container(a))) {
         if (is_container(a) && (a.tag == V_TUPLE) != (as_form(f)->kind == V_TUPLE)) {

@@ -523,6 +523,12 @@ static bool missing(vm *m, const prim *p, const prim_info *info, uint32_t i)
 /* Arguments completed with defaults and checked in number; then on as usual. */
 static bool apply_filled(vm *m, const prim *p, const prim_info *info, const value *args, uint32_t n, uint64_t last, value *out)
 {
+    /* Derivative code asks for the form of a variable where it is defined, and a path that leaves early has
+       not assigned it: it has none, and nobody will look. */
+    if ((p->attrs & A_META) && n && args[0].tag == V_UNDEF) {
+        *out = value_undef();
+        return true;
+    }
     uint32_t fixed = info->nparams - info->variadic;
     if (n > fixed && !info->variadic) {
         char name[64];
