@@ -24,8 +24,8 @@ typedef struct view {
 
 static uint32_t line_of(const view *v, const instr *i)
 {
-    uint32_t line = 0, column;
-    if (i->at.src && i->at.src == v->c->src) span_where(i->at, &line, &column);
+    uint32_t line = 0, at;
+    if (i->at.src && i->at.src == v->c->src) span_where(i->at, &line, &at);
     return line;
 }
 

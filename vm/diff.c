@@ -155,6 +155,16 @@ static reg clone_dst(cloner *c, reg r) {
     return c->map[r];
 }
 
+/* A copy keeps its identity and place; what comes from a rule belongs to the instruction it is for, where
+   the builder stands. */
+static void place(const cloner *c, instr *copy, const instr *i) {
+    if (c->new_origins) return;
+    copy->origin = i->origin;
+    copy->at = i->at;
+    copy->point = i->point;
+    copy->src_at = i->src_at;
+}
+
 void clone_instr(cloner *c, const instr *i, block *into) {
     builder *b = c->b;
     if (b->failed) return;
@@ -176,18 +186,13 @@ void clone_instr(cloner *c, const instr *i, block *into) {
         if (!ny) return;
         for (uint32_t j = 0; j < y->nsrc; j++) ny->src[j] = clone_src(c, y->src[j]);
         ny->flags = y->flags | b->flags;
-        ny->at = y->at;
-        ny->point = y->point;
-        ny->origin = y->origin;
+        place(c, ny, y);
         builder_append(b, inner, ny);
         n->blocks[k] = inner;
     }
     for (uint32_t k = 0; k < i->ndst; k++) n->dst[k] = clone_dst(c, i->dst[k]);
     n->flags = i->flags | b->flags;
-    if (!c->new_origins) n->origin = i->origin;
-    n->at = i->at;
-    n->point = i->point;
-    n->src_at = i->src_at;
+    place(c, n, i);
     if (i->ntapes) {
         n->ntapes = i->ntapes;
         n->widths = arena_alloc(&b->c->arena, i->ntapes * sizeof *n->widths);

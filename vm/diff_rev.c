@@ -256,6 +256,14 @@ static void refuse(diff *d, const instr *i, reg g) {
     for (uint32_t k = 0; k < i->nsrc; k++) diff_acc(d, i->src[k], out);
 }
 
+/* A partial derivative that is the number 1: the cotangent passes through. */
+static bool is_one(const code *rule) {
+    const block *b = rule->body;
+    if (b->n != 2 || b->list[0]->op != OP_CODE_CONST) return false;
+    value v = rule->consts[b->list[0]->imm];
+    return v.tag == V_F64 && v.weak && v.u.f == 1;
+}
+
 static void rev_prim(diff *d, const instr *i) {
     const prim *p = prim_of(i);
     reg g = diff_cot(d, i->dst[0]);
@@ -267,11 +275,11 @@ static void rev_prim(diff *d, const instr *i) {
         code *rule;
         if (!rule_vjp(d->m, p, k, &rule)) { d->failed = true; return; }
         if (!rule) continue;
-        bool added;
-        reg c = inline_rule(d, rule, g, i->dst[0], i, diff_cot(d, x), &added);
+        bool added = false;
+        reg c = p->kind == RULE_ELEMENTWISE && is_one(rule) ? g : inline_rule(d, rule, g, i->dst[0], i, diff_cot(d, x), &added);
         if (d->failed) return;
         if (added) { diff_cot_set(d, x, c); continue; }
-        if (p->kind == RULE_ELEMENTWISE) c = diff_rev_prim(d, PRIM_zmul, 2, (reg[]){g, c});
+        if (p->kind == RULE_ELEMENTWISE && !is_one(rule)) c = diff_rev_prim(d, PRIM_zmul, 2, (reg[]){g, c});
         if (!rule_bare(p)) c = diff_rev_prim(d, PRIM_reduce_to, 2, (reg[]){c, diff_meta(d, &prims[PRIM_form], x)});
         diff_acc(d, x, c);
     }
