@@ -43,7 +43,8 @@ bool kern_part(prim_call *c) {
     if (hi < 0) hi += n;
     if (lo < 0) lo = 0;
     if (hi > n) hi = n;
-    if (lo > hi) lo = hi;
+    /* Nothing of it may belong to a symbolic zero, which any tuple was joined to as no elements. */
+    if (lo >= hi) return give(c, value_zero());
     return give_elements(c, 0, t, (uint32_t)lo, (uint32_t)hi, (uint32_t)(hi - lo));
 }
 
