@@ -25,7 +25,8 @@ second("transformer", fn(p) = sum(w * nn.transformer(p, x, heads = 2, block = 2)
 xs = randn(6, 3, 4)
 second("gru", fn(p) = sum(nn.gru(p, xs, zeros(3, 5))[0]), nn.gru_init(4, 5))
 second("lstm", fn(p) = sum(nn.lstm(p, xs, {h: zeros(3, 5), c: zeros(3, 5)})[1]), nn.lstm_init(4, 5))
-second("cross_entropy", fn(x) = nn.cross_entropy(x, randint(0, 4, 3, 5)), x)
+labels = randint(0, 4, 3, 5)
+second("cross_entropy", fn(x) = nn.cross_entropy(x, labels), x)
 fn orbit(t, s) = {q: s.v, v: -s.q / norm(s.q) ^ 3}
 start = {q: f64([1, 0.1]), v: f64([0.1, 1])}
 second("rk4", fn(s) = sum(ode.rk4(orbit, s, linspace(0, 3, 4), steps = 10).q ^ 2), start)
