@@ -13,6 +13,8 @@ int command_check(host *h, const char *path);
 int command_dis(host *h, const char *path, const char *name);
 /* Lists a function beside its forward and adjoint programs. (adjoint_view.c) */
 int command_adjoint(host *h, const char *path, const char *name);
+/* The sections of SPEC.md that the tables make. (spec.c) */
+int command_spec(host *h);
 int command_repl(host *h);
 
 /* The script's text → Code, its diagnostics shown; NULL with *status set. */

@@ -247,6 +247,13 @@ static code *load_module(void *ctx, vm *m, const char *path, const source *impor
 static const char *const preloaded[] = {"prelude", "derive"};
 enum { PRELOADED = sizeof preloaded / sizeof *preloaded };
 
+bool host_preloads(const char *module)
+{
+    for (int i = 0; i < PRELOADED; i++)
+        if (!strcmp(module, preloaded[i])) return true;
+    return false;
+}
+
 typedef struct describing { host *h; const char *module; } describing;
 
 /* Remembers the signatures of a preloaded module's functions. */

@@ -22,6 +22,8 @@ typedef struct host {
    modules loaded. Neither host nor config may move while it is open. False with a message shown. */
 bool host_open(host *h, const vm_config *config);
 void host_close(host *h);
+/* Is this module loaded at the start, its functions being builtins? */
+bool host_preloads(const char *module);
 
 typedef struct compile_options {
     bool internal;

@@ -15,6 +15,7 @@ static const char usage[] =
     "       replay check FILE           says what is wrong, without running it\n"
     "       replay dis FILE [FUNCTION]  lists its Code\n"
     "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
+    "       replay spec                 prints the builtins and the opcodes, as in SPEC.md\n"
     "options:\n"
     "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
     "  --limit SIZE    nothing the program holds takes more\n"
@@ -182,6 +183,7 @@ static int run_file(host *h, const char *path, const run_options *o)
 
 static int run_command(host *h, const char *word, int argc, char **argv)
 {
+    if (!strcmp(word, "spec")) return argc ? wrong("too many arguments after `replay spec`") : command_spec(h);
     bool dis = !strcmp(word, "dis"), adjoint = !strcmp(word, "adjoint");
     if (argc < 1) return wrong("`replay %s` needs a file", word);
     if (adjoint && argc < 2) return wrong("`replay %s` needs a file and the name of a function", word);
@@ -208,7 +210,8 @@ int main(int argc, char **argv)
     if (l.done >= 0) return l.done;
     const char *word = l.next < argc && !l.code ? argv[l.next] : NULL;
     bool repl = word && !strcmp(word, "repl");
-    bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || !strcmp(word, "adjoint"));
+    bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || !strcmp(word, "adjoint") ||
+                            !strcmp(word, "spec"));
     int args = l.next + (word != NULL); /* what args() gives */
     l.config.argc = argc > args ? argc - args : 0;
     l.config.argv = argv + args;

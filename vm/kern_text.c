@@ -4,6 +4,7 @@
 #include "kern.h"
 #include "kern_util.h"
 #include "format.h"
+#include "help.h"
 #include "print.h"
 
 /* Sets c->out from t and closes it. */
@@ -26,6 +27,19 @@ bool kern_print(prim_call *c) {
         value_print(c->vm, c->args[i], PRINT_PLAIN, &t);
     }
     text_putc(&t, '\n');
+    bool ok = t.failed ? vm_out_of_memory(c->vm) : vm_write(c->vm, t.s, t.n);
+    text_close(&t);
+    return ok;
+}
+
+bool kern_help(prim_call *c) {
+    c->out = value_none();
+    value f = c->args[0];
+    if (f.tag != V_FUNCTION) return prim_fail(c, 0, DIAG_TYPE, "f must be a function, not %s", value_type_name(f));
+    if (c->vm->mute) return true;
+    text t;
+    text_open(&t, &c->vm->mem);
+    help_function(c->vm, as_closure(f)->code, &t);
     bool ok = t.failed ? vm_out_of_memory(c->vm) : vm_write(c->vm, t.s, t.n);
     text_close(&t);
     return ok;

@@ -1,0 +1,179 @@
+/* spec.c: `replay spec`: the sections of SPEC.md that are made of the tables, in Markdown: builtins
+ * from vm/prim.def and the preloaded modules, opcodes from vm/op.def. SPEC.md holds this text between
+ * two markers, and a test compares. */
+#include "command.h"
+#include "modules.h"
+#include "../vm/help.h"
+#include <string.h>
+
+/* The groups of prim.def with the number of rows each has, counted by including it. */
+#define ELEM(...) +1
+#define ELEMC(...) +1
+#define ELEMH(...) +1
+#define PRIM(...) +1
+#define HIDE(...) +1
+static const struct { const char *title; uint32_t rows; } groups[] = {
+    {"Operators and elementwise functions", 0
+#include "../vm/prim_elementwise.def"
+    },
+    {"", 0
+#include "../vm/prim_adjoint.def"
+#include "../vm/prim_core.def"
+    },
+    {"Making arrays", 0
+#include "../vm/prim_make.def"
+    },
+    {"Reductions, scans and order", 0
+#include "../vm/prim_reduce.def"
+    },
+    {"Shapes", 0
+#include "../vm/prim_shape.def"
+    },
+    {"Places", 0
+#include "../vm/prim_index.def"
+    },
+    {"Linear algebra", 0
+#include "../vm/prim_linalg.def"
+    },
+    {"Random numbers", 0
+#include "../vm/prim_random.def"
+    },
+    {"Structures and types", 0
+#include "../vm/prim_structure.def"
+    },
+    {"Text, printing and errors", 0
+#include "../vm/prim_text.def"
+    },
+    {"Files and the world outside", 0
+#include "../vm/prim_io.def"
+    },
+    {"", 0
+#include "../vm/prim_derive.def"
+    },
+};
+/* A file that prim.def gained and this list did not would shift every title behind it. */
+_Static_assert(0
+#include "../vm/prim.def"
+                   == 0
+#include "../vm/prim_elementwise.def"
+#include "../vm/prim_adjoint.def"
+#include "../vm/prim_core.def"
+#include "../vm/prim_make.def"
+#include "../vm/prim_reduce.def"
+#include "../vm/prim_shape.def"
+#include "../vm/prim_index.def"
+#include "../vm/prim_linalg.def"
+#include "../vm/prim_random.def"
+#include "../vm/prim_structure.def"
+#include "../vm/prim_text.def"
+#include "../vm/prim_io.def"
+#include "../vm/prim_derive.def"
+               , "the groups are those of prim.def");
+#undef ELEM
+#undef ELEMC
+#undef ELEMH
+#undef PRIM
+#undef HIDE
+
+static void put_rows(uint32_t from, uint32_t to, const char *title, text *t)
+{
+    bool any = false;
+    for (uint32_t i = from; i < to; i++) {
+        if (prims[i].attrs & A_INTERNAL) continue;
+        if (!any) text_printf(t, "### %s\n\n", title);
+        any = true;
+        help_prim(&prims[i], HELP_MARKDOWN, t);
+        text_putc(t, '\n');
+    }
+}
+
+/* A top-level function of a preloaded module: its signature, up to the parenthesis that closes it, and the
+   comment lines above. */
+static void put_function(const char *module, const char *fn, text *t)
+{
+    const char *s = fn + 3, *e = s;
+    int depth = 0;
+    do {
+        depth += *e == '(';
+        depth -= *e == ')';
+        e++;
+    } while (depth || *e != ' ');
+    text_printf(t, "**`%.*s`** ", (int)(e - s), s);
+    const char *from = fn;
+    for (;;) {
+        const char *line = from - 1;
+        while (line > module && line[-1] != '\n') line--;
+        if (line >= from || line < module || *line != '#') break;
+        from = line;
+    }
+    /* "f(x): what it is" repeats the signature; what is said follows the colon. */
+    bool first = true;
+    for (; from < fn; from = strchr(from, '\n') + 1) {
+        const char *p = from + 1 + (from[1] == ' '), *end = strchr(from, '\n');
+        if (first) {
+            const char *colon = memmem(p, (size_t)(end - p), "): ", 3);
+            if (colon) p = colon + 3;
+        }
+        text_printf(t, "%s%.*s", first ? "" : " ", (int)(end - p), p);
+        first = false;
+    }
+    text_puts(t, "\n\n");
+}
+
+static void put_preloaded(const struct stdlib_module *m, text *t)
+{
+    for (const char *s = m->text; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
+        if (!strncmp(s, "fn ", 3) && strncmp(s, "fn _", 4)) put_function(m->text, s, t);
+}
+
+static void put_builtins(text *t)
+{
+    text_puts(t, "## Builtins\n\n");
+    uint32_t at = 0;
+    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
+        put_rows(at, at + groups[g].rows, groups[g].title, t);
+        at += groups[g].rows;
+    }
+    for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
+        if (!host_preloads(m->name)) continue;
+        text_puts(t, !strcmp(m->name, "derive") ? "### Derivatives\n\n" : "### Functions of functions\n\n");
+        put_preloaded(m, t);
+    }
+}
+
+static void put_count(int n, text *t)
+{
+    if (n < 0) text_puts(t, "n");
+    else text_printf(t, "%d", n);
+}
+
+static void put_opcodes(text *t)
+{
+    static const char *const imm[] = {
+        [IMM_NONE] = "", [IMM_CONST] = "a constant", [IMM_PRIM] = "a primitive", [IMM_SYMBOL] = "a name",
+        [IMM_CODE] = "a Code", [IMM_NAMES] = "names", [IMM_CONTRACT] = "contracts", [IMM_CALL] = "`spread` `pack` `lenient` `pullback`",
+        [IMM_DERIVE] = "`fwd` or `jvp`", [IMM_LOOP] = "`range` `while` `tape`, `exit`", [IMM_OPTIONS] = "a block's options",
+        [IMM_COUNT] = "a count", [IMM_FUSED] = "a fused program",
+    };
+    text_puts(t, "## Opcodes\n\n| opcode | results | sources | blocks | immediate | | |\n|---|---|---|---|---|---|---|\n");
+    for (int i = 0; i < OPCODES; i++) {
+        const op_row *r = &op_rows[i];
+        text_printf(t, "| `%s` | ", r->name);
+        put_count(r->results, t);
+        text_puts(t, " | ");
+        put_count(r->sources, t);
+        text_printf(t, " | %d | %s | %s | %s |\n", r->blocks, imm[r->imm],
+                    r->flags & F_PURE ? "pure" : r->flags & F_END ? "end" : r->flags & F_CALL ? "call" : "", r->synopsis);
+    }
+}
+
+int command_spec(host *h)
+{
+    text t;
+    text_open(&t, &h->vm->mem);
+    put_builtins(&t);
+    put_opcodes(&t);
+    int status = command_print(&t) ? 0 : 1;
+    text_close(&t);
+    return status;
+}
