@@ -129,10 +129,11 @@ reg emit_read(emitter *e, uint32_t var, span at)
     if (s.now == REG_NONE) s.now = emit_const(e, value_undef());
     emit_at(e, at, at.lo);
     f->b.src_at = &f->fn->vars[var].first_assigned;
-    reg r = emit_op1(e, OP_CODE_DEFINED, f->fn->vars[var].name, 1, &s.now);
-    if (!e->failed) f->b.c->reg_names[r] = f->fn->vars[var].name;
-    region_set(e, var, r, false, false);
-    return r;
+    /* The check only: what is read stays the same register, under which cotangents meet in one order however
+       often, and wherever, it is checked. */
+    emit_op1(e, OP_CODE_DEFINED, f->fn->vars[var].name, 1, &s.now);
+    region_set(e, var, s.now, false, false);
+    return s.now;
 }
 
 void emit_assign_var(emitter *e, uint32_t var, reg r, bool maybe)
