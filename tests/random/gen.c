@@ -102,7 +102,7 @@ static void line(gen *g, node *seq, const char *form) { gen_add(g, seq, gen_node
 
 static void drivers(gen *g, int seed)
 {
-    const char *reseed = gen_format(g, "seed(%d)\n", seed);
+    const char *reseed = gen_knows(g, "seed") ? gen_format(g, "seed(%d)\n", seed) : "";
     node *d = g->driver = gen_node(g, N_SEQ, "", 0);
     line(g, d, gen_format(g, "%s(y, g) = value_and_grad(loss)(at(0.0))", reseed));
     line(g, d, "print(\"y\", y)");

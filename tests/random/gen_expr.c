@@ -326,7 +326,7 @@ static node *make_call(gen *g, const place *at, const type *t, int depth)
     node *n = gen_part(g, t, VAR_BOUND, "", 0);
     const char *form = gen_format(g, "%s(", name);
     bool piped = f->n > 1 && gen_chance(g, 10), block = f->n == 2 && at->depth < 4 && !at->pure && gen_chance(g, 10);
-    if (piped) form = gen_format(g, "($ |> %s(", name);
+    if (piped) form = gen_format(g, "(($) |> %s(", name);
     for (int i = 0; i + 1 < f->n; i++) {
         if (!(piped && i == 0)) form = gen_format(g, "%s%s$", form, i > (piped ? 1 : 0) ? ", " : "");
         gen_add(g, n, block && !piped ? gen_block(g, at, f->part[i], depth - 1) : gen_tame(g, at, f->part[i], depth - 1));
@@ -467,7 +467,7 @@ static node *make_matrix(gen *g, const place *at, const type *t, int depth)
     case 4: case 5: { node *a = gen_expr(g, at, mat(g, m, n), depth - 1); return gen_part(g, t, a->bound, "($)'", 1, a); }
     case 6: {
         node *a = gen_expr(g, at, vec(g, n), depth - 1), *b = gen_expr(g, at, vec(g, m), depth - 1);
-        return gen_part(g, t, a->bound * b->bound, gen_chance(g, 50) || !gen_knows(g, "outer") ? "(($)[:, none] * $)" : "outer($, $)", 2, a, b);
+        return gen_part(g, t, a->bound * b->bound, gen_chance(g, 50) || !gen_knows(g, "outer") ? "(($)[:, none] * ($)[none, :])" : "outer($, $)", 2, a, b);
     }
     case 7: if (n <= 4) {
         node *v = gen_part(g, t, 0, "", 0);
@@ -509,7 +509,7 @@ static node *make_special(gen *g, const place *at, const type *t, int depth)
     case 2: return gen_part(g, t, 1, "cv0($)", 1, gen_expr(g, at, t, depth - 1));
     case 3: {
         node *a = gen_expr(g, at, t, depth - 1);
-        if (gen_chance(g, 25)) {
+        if (gen_chance(g, 6)) {
             g->stops = true;
             return gen_part(g, t, a->bound, "stop_grad($)", 1, a);
         }

@@ -63,7 +63,7 @@ static void settle(job *j, int status, tally *t, bool *any)
     t->failed++;
     unsigned long small = setting("RANDOM_MINIMISE", 3);
     if (t->failed <= small) report(j->seed, &v, true, setting("RANDOM_CHECKS", 400));
-    else printf("seed %llu: %s: %.*s\n", (unsigned long long)j->seed, verdict_names[v.kind], (int)strcspn(v.what, "\n"), v.what);
+    else printf("seed %llu: %s (%s): %.*s\n", (unsigned long long)j->seed, verdict_names[v.kind], v.key, (int)strcspn(v.what, "\n"), v.what);
     fflush(stdout);
 }
 
@@ -93,8 +93,8 @@ static int many(uint64_t seed, unsigned long count)
     double part = count ? (double)t.gradients / (double)count : 1;
     for (int k = 1; k < VERDICT_KINDS; k++)
         if (t.kinds[k]) printf("random: %lu %s\n", t.kinds[k], verdict_names[k]);
-    printf("random: differences checked %.1f %% of gradients, %.1f %% of second derivatives\n", 100 * part,
-           count ? 100.0 * (double)t.curvatures / (double)count : 100.0);
+    printf("random: differences checked %.1f %% of gradients, %.1f %% of second derivatives (%.1f %% have some)\n", 100 * part,
+           count ? 100.0 * (double)t.curvatures / (double)count : 100.0, count ? 100.0 * (double)t.with_differences / (double)count : 100.0);
     bool enough = part >= 0.9 || count < 100;
     if (!enough) printf("random: too few programs could be checked by differences\n");
     printf("random: %lu passed, %lu failed\n", t.passed, t.failed);
