@@ -1,14 +1,14 @@
 # newton.rl: Newton's method, a `while` of unknown length, differentiated like anything else.
 
 # The y with f(y) = a, from a start; its derivative by a is 1 / f'(y).
-fn invert(f, a, y) {
+fn newton(f, a, y) {
   slope = grad(f)
   while (abs(f(y) - a) > 1e-12) { y = y - (f(y) - a) / slope(y) }
   y
 }
 
 fn f(y) = y ^ 3 + y
-fn root(a) = invert(f, a, 1)
+fn root(a) = newton(f, a, 1)
 
 a = 10
 y = root(a)
@@ -19,7 +19,7 @@ print(format("second derivative       {:.10f}", grad(grad(root))(a)))
 print(format("       by the formula   {:.10f}", -6 * y / (3 * y ^ 2 + 1) ^ 3))
 
 # A block around the loop keeps only what enters it; the derivative has the same bits.
-fn kept(a) = checkpoint < invert(f, a, 1) >
+fn kept(a) = checkpoint < newton(f, a, 1) >
 print("same bits with a block:", same(grad(kept)(a), grad(root)(a)))
 
 # expect: y^3 + y = 10 at   y = 2.0000000000
