@@ -34,7 +34,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit random cases asan check format install clean help
+.PHONY: all deps run test unit examples spec random cases asan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -82,13 +82,17 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 
 # --- tests ------------------------------------------------------------------------------------
 # Each prints a line of what passed; any failure stops make.
-test: unit examples
+test: unit examples spec
 unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
 
 # The examples print what their comments say.
 examples: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/run_examples.sh
+
+# SPEC.md: its examples, and its generated sections.
+spec: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/spec/run.sh
 
 # Random programs, with and without their blocks: RANDOM_SEED=, RANDOM_COUNT=, RANDOM_JOBS=. The linker hands
 # memory_close to the runner, which looks at the books before they go.
