@@ -37,7 +37,7 @@ bool exec_open(vm *m)
         {"add", RUN_ADD}, {"sub", RUN_SUB}, {"mul", RUN_MUL}, {"div", RUN_DIV}, {"neg", RUN_NEG},
         {"lt", RUN_LT}, {"le", RUN_LE}, {"gt", RUN_GT}, {"ge", RUN_GE}, {"eq", RUN_EQ}, {"ne", RUN_NE},
         {"zmul", RUN_ZMUL}, {"acc", RUN_ACC}, {"reduce_to", RUN_FIT}, {"spread_to", RUN_FIT},
-        {"form", RUN_FORM}, {"index", RUN_INDEX},
+        {"form", RUN_FORM}, {"index", RUN_INDEX}, {"setindex", RUN_SETINDEX},
     };
     struct exec *x = memory_alloc(&m->mem, MEM_OTHER, sizeof *x);
     if (!x) return vm_out_of_memory(m);
@@ -260,6 +260,19 @@ static bool scalar_index(const value *x, const value *ix, value *d)
     return true;
 }
 
+/* x[i] = v in place: a vector nobody else holds, one whole number in range, a number that x's dtype takes. */
+static bool scalar_setindex(const value *x, const value *ix, const value *v)
+{
+    if (x->tag != V_ARRAY || ix->tag != V_I64 || !value_is_scalar(*v)) return false;
+    array *a = as_array(*x);
+    if (a->rank != 1 || !a->dense || !array_unique(a)) return false;
+    bool fits = scalar_dtype(*v) == a->dtype || (v->weak && a->dtype == DTYPE_F32) || (v->tag == V_I64 && a->dtype == DTYPE_F64);
+    int64_t i = ix->u.i < 0 ? ix->u.i + a->size : ix->u.i;
+    if (!fits || i < 0 || i >= a->size) return false;
+    array_put(a, i, *v);
+    return true;
+}
+
 /* --- conditions and loops over tapes ---------------------------------------------------------- */
 
 static bool bad_condition(vm *m, const value *v)
@@ -374,7 +387,7 @@ static bool execute(struct exec *x)
         [RUN_PRIM] = &&do_prim, [RUN_PRIM_KEEP] = &&do_prim_keep,
         [RUN_ADD] = &&do_add, [RUN_SUB] = &&do_sub, [RUN_MUL] = &&do_mul, [RUN_DIV] = &&do_div, [RUN_NEG] = &&do_neg,
         [RUN_LT] = &&do_lt, [RUN_LE] = &&do_le, [RUN_GT] = &&do_gt, [RUN_GE] = &&do_ge, [RUN_EQ] = &&do_eq, [RUN_NE] = &&do_ne,
-        [RUN_ZMUL] = &&do_zmul, [RUN_ACC] = &&do_acc, [RUN_FIT] = &&do_fit, [RUN_FORM] = &&do_form, [RUN_INDEX] = &&do_index,
+        [RUN_ZMUL] = &&do_zmul, [RUN_ACC] = &&do_acc, [RUN_FIT] = &&do_fit, [RUN_FORM] = &&do_form, [RUN_INDEX] = &&do_index, [RUN_SETINDEX] = &&do_setindex,
         [RUN_TUPLE] = &&do_tuple, [RUN_UNPACK] = &&do_unpack, [RUN_CALL] = &&do_call, [RUN_FORCE] = &&do_force,
         [RUN_TRY] = &&do_try, [RUN_MEASURE] = &&do_measure, [RUN_IMPORT] = &&do_import, [RUN_RETURN] = &&do_return,
         [RUN_CLOSURE] = &&do_other, [RUN_GLOBAL] = &&do_global, [RUN_DEFINED] = &&do_defined, [RUN_SELDEF] = &&do_seldef,
@@ -546,8 +559,8 @@ do_eq: COMPARE(RUN_EQ, ==)
 do_ne: COMPARE(RUN_NE, !=)
 do_zmul: {
     const value *a = A, *b = B;
-    if (a->tag == V_F64 && b->tag == V_F64 && !(a->weak && b->weak))
-        put_f64(&r[w[3]], a->u.f == 0 ? 0.0 : a->u.f * b->u.f, STRONG);
+    if (a->tag == V_F64 && b->tag == V_F64)
+        put_f64(&r[w[3]], a->u.f == 0 ? 0.0 : a->u.f * b->u.f, WEAKER(a, b));
     else if (a->tag == V_ZERO || b->tag == V_ZERO) {
         operand_done(m, r, w[4]);
         operand_done(m, r, w[5]);
@@ -560,7 +573,7 @@ do_zmul: {
 }
 do_acc: {
     const value *a = A, *b = B;
-    if (a->tag == V_F64 && b->tag == V_F64 && a->weak == b->weak && a->weak != WEAK_WHOLE) put_f64(&r[w[3]], a->u.f + b->u.f, a->weak);
+    if (a->tag == V_F64 && b->tag == V_F64 && !a->weak == !b->weak) put_f64(&r[w[3]], a->u.f + b->u.f, a->weak ? WEAK_FLOAT : STRONG);
     else if (a->tag == V_ZERO || b->tag == V_ZERO) {
         uint32_t zero = a->tag == V_ZERO ? 4 : 5;
         value v = operand_take(r, w[9 - zero]);
@@ -595,6 +608,14 @@ do_index: {
     r[w[3]] = v;
     x->ops++;
     STEP(6);
+}
+
+do_setindex: {
+    if (!(w[4] & 1) || !scalar_setindex(A, B, &r[w[6] >> 1])) goto do_prim;
+    value v = operand_take(r, w[4]);
+    r[w[3]] = v;
+    x->ops++;
+    STEP(7);
 }
 
 do_tuple: {

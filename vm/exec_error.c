@@ -75,20 +75,26 @@ static void label_operands(vm *m, const frame *f, const instr *i)
         if (s != guilty) label_operand(m, f, i, words, s), n++;
 }
 
+/* Text that came with the program; its users look for their own line first. */
+static bool supplied(const source *s) { return !strncmp(s->name, "<stdlib>", 8); }
+
 void exec_locate(struct exec *x, frame *f)
 {
     vm *m = x->m;
     if (!m->error || m->error->nlabels) return;
-    for (frame *g = f; g; g = g->up) {
-        const instr *i = instr_of(g);
-        if (!i || !i->at.src) continue;
-        diag_label_add(m->error, caret(i), "%s", "");
-        m->error->adjoint = i->flags & INSTR_ADJOINT;
-        if (i->op == OP_CODE_DEFINED && i->src_at && i->src_at[0].src)
-            diag_label_add(m->error, i->src_at[0], "first assigned here");
-        if (g == f) label_operands(m, g, i);
-        return;
+    frame *g = f;
+    while (g && (!instr_of(g) || !instr_of(g)->at.src)) g = g->up;
+    if (!g) return;
+    const instr *i = instr_of(g);
+    if (supplied(i->at.src)) {
+        frame *user = g;
+        while (user && (!instr_of(user) || !instr_of(user)->at.src || supplied(instr_of(user)->at.src))) user = user->up;
+        if (user) diag_label_add(m->error, caret(instr_of(user)), "%s", "");
     }
+    diag_label_add(m->error, caret(i), "%s", "");
+    m->error->adjoint = i->flags & INSTR_ADJOINT;
+    if (i->op == OP_CODE_DEFINED && i->src_at && i->src_at[0].src) diag_label_add(m->error, i->src_at[0], "first assigned here");
+    if (g == f) label_operands(m, g, i);
 }
 
 static void add_frame(vm *m, const frame *f)

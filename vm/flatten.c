@@ -538,10 +538,10 @@ static run_op prim_op(const flat *f, const instr *i)
     if (p->attrs & (A_DOT | A_NAMED | A_INPUT)) return RUN_PRIM_KEEP;
     if (f->m->config.trace_nan) return RUN_PRIM; /* the scalar paths do not look at results */
     run_op o = f->m->exec->fast[i->imm];
-    bool two = i->nsrc == 2;
     switch (o) {
     case RUN_NEG: case RUN_FORM: return i->nsrc == 1 ? o : RUN_PRIM;
-    default: return two ? o : RUN_PRIM;
+    case RUN_SETINDEX: return i->nsrc == 3 ? o : RUN_PRIM;
+    default: return i->nsrc == 2 ? o : RUN_PRIM;
     }
 }
 

@@ -37,7 +37,7 @@ typedef enum run_op {
     RUN_PRIM_KEEP, /* one whose result a block may keep */
     /* Primitives with a path for unboxed scalars; the layout is PRIM's. */
     RUN_ADD, RUN_SUB, RUN_MUL, RUN_DIV, RUN_NEG, RUN_LT, RUN_LE, RUN_GT, RUN_GE, RUN_EQ, RUN_NE,
-    RUN_ZMUL, RUN_ACC, RUN_FIT /* reduce_to, spread_to */, RUN_FORM, RUN_INDEX,
+    RUN_ZMUL, RUN_ACC, RUN_FIT /* reduce_to, spread_to */, RUN_FORM, RUN_INDEX, RUN_SETINDEX,
     RUN_TUPLE, RUN_UNPACK, RUN_CALL, RUN_FORCE, RUN_TRY, RUN_MEASURE, RUN_IMPORT, RUN_RETURN,
     RUN_CLOSURE, RUN_GLOBAL, RUN_DEFINED, RUN_SELDEF, RUN_FIELD,
     RUN_OTHER,     /* the rest of op.def, by the instr's own opcode */

@@ -14,7 +14,7 @@ static const char *const names[RUN_OPS] = {
     [RUN_PRIM] = "prim", [RUN_PRIM_KEEP] = "prim_keep", [RUN_ADD] = "add", [RUN_SUB] = "sub", [RUN_MUL] = "mul",
     [RUN_DIV] = "div", [RUN_NEG] = "neg", [RUN_LT] = "lt", [RUN_LE] = "le", [RUN_GT] = "gt", [RUN_GE] = "ge",
     [RUN_EQ] = "eq", [RUN_NE] = "ne", [RUN_ZMUL] = "zmul", [RUN_ACC] = "acc", [RUN_FIT] = "fit", [RUN_FORM] = "form",
-    [RUN_INDEX] = "index", [RUN_TUPLE] = "tuple", [RUN_UNPACK] = "unpack", [RUN_CALL] = "call", [RUN_FORCE] = "force",
+    [RUN_INDEX] = "index", [RUN_SETINDEX] = "setindex", [RUN_TUPLE] = "tuple", [RUN_UNPACK] = "unpack", [RUN_CALL] = "call", [RUN_FORCE] = "force",
     [RUN_TRY] = "try", [RUN_MEASURE] = "measure", [RUN_IMPORT] = "import", [RUN_RETURN] = "return",
     [RUN_CLOSURE] = "closure", [RUN_GLOBAL] = "global", [RUN_DEFINED] = "defined", [RUN_SELDEF] = "seldef",
     [RUN_FIELD] = "field", [RUN_OTHER] = "other",
