@@ -85,11 +85,8 @@ fn __columns(columns, y, x) {
   reshape(reshape(stack(columns), (size(x), size(y)))', __joined(shape(y), shape(x)))
 }
 
-fn __only(n, k, t) {
-  all = ()
-  for (i in 0..n) { all = append(all, if (i == k) { t } else { __nothing() }) }
-  all
-}
+# Tangents for args: t at place k, symbolic zeros elsewhere.
+fn __only(args, k, t) = __cot_tuple(__place((t,), k), __form_shallow(args))
 
 fn __forward_columns(f, args, k) {
   x = args[k]
@@ -97,7 +94,7 @@ fn __forward_columns(f, args, k) {
   columns = ()
   for (i in 0..size(x)) {
     e = if (rank(x) == 0) { ones_like(x) } else { __unit(x, i) }
-    (y, dy) = jvp(f, args, __only(len(args), k, e))
+    (y, dy) = jvp(f, args, __only(args, k, e))
     columns = append(columns, dy)
   }
   (if (size(x) == 0) { f(args...) } else { y }, columns)
@@ -146,6 +143,13 @@ fn __custom_jvp(f, back, args, tangents) {
   y = f(args...)
   (d, transpose) = vjp(fn(dy) = back(dy, y, args...), zeros_like(y))
   (y, transpose(if (len(args) == 1) { tangents[0] } else { tangents }))
+}
+
+# saved(f, args...): what the forward pass of f keeps for its adjoint program, as {values, bytes}: arrays
+# beside the arguments and what f captured.
+fn saved(f, args...) {
+  (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args)
+  __saved(pullback, (f, args))
 }
 
 # check_grad(f, args...): compares the gradient of f with central differences at every element of every
