@@ -232,7 +232,7 @@ static bool at_end_of_sources(assembler *p)
 
 static bool read_sources(assembler *p, opcode op, uint32_t imm, operands *o)
 {
-    bool tapes = op == OP_CODE_LOOP && (imm & LOOP_KIND) == LOOP_TAPE;
+    bool tapes = op == OP_CODE_CHECKPOINT || (op == OP_CODE_LOOP && (imm & LOOP_KIND) == LOOP_TAPE);
     if (at_end_of_sources(p)) return true;
     do {
         operand *of = asm_room(p, o->of, o->n, &o->cap, sizeof *of);
@@ -281,8 +281,10 @@ static bool sources_imm(assembler *p, opcode op, const operands *o, uint32_t *im
 static bool read_blocks(assembler *p, opcode op, block **blocks)
 {
     builder *b = &p->f->b;
-    for (int q = 0; q < op_rows[op].blocks; q++) {
-        if (q && !asm_expect(p, "else")) return false;
+    for (int q = 0; q < op_rows[op].blocks || (op == OP_CODE_CHECKPOINT && q == 1); q++) {
+        if (q && op == OP_CODE_CHECKPOINT) {
+            if (!asm_accept(p, "means")) break;
+        } else if (q && !asm_expect(p, "else")) return false;
         blocks[q] = builder_block(b, 0);
         if (op == OP_CODE_LOOP) {
             if (!asm_expect(p, "do") || !asm_expect(p, "(")) return false;
@@ -314,7 +316,7 @@ static bool emit(assembler *p, opcode op, uint32_t imm, const words *results, co
     b->point = at.lo;
     b->src_at = o->n ? src_at : NULL;
     b->flags = flags;
-    instr *i = builder_add_blocks(b, op, imm, results->n, o->n, src, (uint32_t)op_rows[op].blocks, blocks);
+    instr *i = builder_add_blocks(b, op, imm, results->n, o->n, src, blocks[1] ? 2 : (uint32_t)op_rows[op].blocks, blocks);
     if (!i || b->failed) return p->failed = true, false;
     if (op == OP_CODE_RETURN) b->c->nresults = o->n;
     i->ntapes = ntapes;

@@ -72,6 +72,13 @@ enum call_flags {
  *    false. */
 enum loop_kind { LOOP_RANGE = 0, LOOP_WHILE = 1, LOOP_TAPE = 2, LOOP_KIND = 3, LOOP_EXIT = 4 };
 
+/* CHECKPOINT in derived Code. Its sources are replayable residuals, made by REPLAYABLE right before. The first
+ * block is what runs. The second, its *meaning*, never runs: it yields the block's results and then, residual by
+ * residual, the values that FORCE of that residual gives. The differentiation passes read it in place of the
+ * first, so that the cotangents of results and of replayed values meet inside, in the order of the plain
+ * program: the cotangent of a residual is the tuple of cotangents of its forced values. instr.widths says how
+ * many values each source has; ntapes is the number of sources. */
+
 typedef enum derive_kind { DERIVE_FWD, DERIVE_JVP } derive_kind;
 
 enum instr_flags {
@@ -185,6 +192,8 @@ uint32_t builder_names(builder *b, uint32_t n, const symbol *names);
 instr *builder_add(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src);
 instr *builder_add_blocks(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src,
                           uint32_t nblocks, block *const *blocks);
+/* How many of i's blocks run: all, but for the meaning of a CHECKPOINT. */
+static inline uint32_t blocks_run(const instr *i) { return i->op == OP_CODE_CHECKPOINT ? 1 : i->nblocks; }
 /* Appends one that is already made (shared arena), or a copy of one with other registers. */
 void builder_append(builder *b, block *k, instr *i);
 instr *instr_new(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks);

@@ -104,13 +104,14 @@ static void walk(activity *a, const block *b) {
                     if (a->on[y->src[j]]) turn_on(a, i->dst[j]);
             }
             continue;
-        case OP_CODE_CHECKPOINT: {
-            walk(a, i->blocks[0]);
-            const instr *y = last_of(i->blocks[0]);
-            for (uint32_t j = 0; j < i->ndst; j++)
-                if (a->on[y->src[j]]) turn_on(a, i->dst[j]);
+        case OP_CODE_CHECKPOINT:
+            for (uint32_t k = 0; k < i->nblocks; k++) {
+                walk(a, i->blocks[k]);
+                const instr *y = last_of(i->blocks[k]);
+                for (uint32_t j = 0; j < i->ndst; j++)
+                    if (a->on[y->src[j]]) turn_on(a, i->dst[j]);
+            }
             continue;
-        }
         case OP_CODE_LOOP: walk_loop(a, i); continue;
         default: on = any_on(a, i->nsrc, i->src); break;
         }

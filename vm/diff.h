@@ -9,8 +9,11 @@
  *           of a rest parameter follow); either may be symbolic zero, and short
  *   jvp(F)  same captures; parameters (t, p…), t the tuple (dc, dp…) of tangents; results (y…, dy…)
  *
- * The cotangent of a function value is the tuple of its captures' cotangents, so closures, pullbacks
- * and replayable residuals are differentiated by the same two rules, and every order falls out.
+ * The cotangent of a function value is the tuple of its captures' cotangents, so closures and pullbacks
+ * are differentiated by the same two rules, and every order falls out. A replayable residual means the
+ * tuple of the values that FORCE gives, and its cotangent is the tuple of theirs: it comes back to the
+ * block it belongs to, whose second derivative then sees results and replayed values together (see
+ * CHECKPOINT in code.h). Its tangent is a residual too, that gives the values and then their tangents.
  *
  * How fwd and rev are made together. The primal is walked once, forward, to copy it (fwd), and once
  * backward to write rev. What rev needs of the primal is *imported*: import(r) makes r a saved value
@@ -73,6 +76,10 @@ static inline bool mask_has(uint64_t mask, uint32_t bit) { return mask >> (bit >
 /* --- the passes ------------------------------------------------------------------------------ */
 code *diff_fwd(vm *m, code *f, uint64_t mask); /* makes rev too; diff_rev.c, diff_control.c */
 code *diff_jvp(vm *m, code *f, uint64_t mask); /* diff_jvp.c */
+/* A region's tangent as a region: captures are the region's and then the tuple of their tangents; results are
+   the region's and then their tangents. Cached, borrowed. */
+code *diff_region_tangent(code *region);
+enum { DERIVE_REGION_TANGENT = DERIVE_JVP + 1 }; /* its key in the cache of derived Code */
 code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask); /* custom_vjp's function; diff_custom.c */
 
 code *code_of_custom(vm *m); /* the special Code of custom_vjp's functions, one per VM; borrowed */
@@ -126,6 +133,7 @@ void diff_same_regs(builder *b, const code *f);
 void diff_acc(diff *d, reg r, reg g);         /* adds g to the running cotangent of r, if r is active */
 reg diff_cot(diff *d, reg r);                 /* running cotangent or REG_NONE */
 reg diff_cot_or_zero(diff *d, reg r);
+reg diff_element(diff *d, reg g, uint32_t k); /* g[k] of a tuple of cotangents */
 void diff_cot_set(diff *d, reg r, reg g);
 void diff_mark_used(const block *b, uint8_t *used); /* used[r] for every register that b reads, inside too */
 reg diff_zero(diff *d);

@@ -256,11 +256,12 @@ void diff_loop(diff *d, const instr *i) {
 
 /* --- CHECKPOINT -------------------------------------------------------------------------------
  * fwd: a REPLAYABLE over the region's Code, made before the block runs; then the block as it stands,
- * with that residual as its source so that what its policy keeps is recorded.
+ * with that residual as its source so that what its policy keeps is recorded, and with its meaning
+ * beside it (code.h) for the derivative of fwd.
  * rev: a CHECKPOINT of its own { FORCE, the block's rev }. */
 
 /* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. */
-static code *region_code(diff *d, const instr *i, scope *s, regs *enters) {
+static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs *enters) {
     builder b;
     builder_open(&b, d->m, d->f->name, d->f->src, 0, 0);
     b.c->at = i->at;
@@ -269,7 +270,6 @@ static code *region_code(diff *d, const instr *i, scope *s, regs *enters) {
     /* The block's fwd under construction, in fwd's numbering. */
     block *inside = builder_block(&d->fb, 0);
     scope_emit_fwd(d, s, inside);
-    const instr *y = last_of(i->blocks[0]);
     fwd_yield(d, inside, y, s->saved.n, s->saved.of);
     uint32_t nregs = d->fb.c->nregs;
     reg *map = arena_alloc(&d->arena, (nregs + 1) * sizeof(reg));
@@ -323,7 +323,8 @@ void diff_mark_used(const block *b, uint8_t *used) {
 }
 
 void diff_checkpoint(diff *d, const instr *i) {
-    const block *body = i->blocks[0];
+    uint32_t before = i->nsrc; /* residuals of earlier derivatives */
+    const block *body = i->blocks[i->nblocks - 1];
     const instr *y = last_of(body);
     regs touched = {0};
     if (!captured(d, body, &touched)) return;
@@ -337,6 +338,11 @@ void diff_checkpoint(diff *d, const instr *i) {
         reg g = diff_cot(d, i->dst[j]);
         if (g != REG_NONE) diff_acc(d, y->src[j], g);
     }
+    for (uint32_t k = 0, at = i->ndst; k < before; at += i->widths[k++]) {
+        reg g = diff_cot(d, i->src[k]);
+        for (uint32_t j = 0; g != REG_NONE && j < i->widths[k]; j++)
+            if (d->active[y->src[at + j]]) diff_acc(d, y->src[at + j], diff_element(d, g, j));
+    }
     scope_walk(d, s);
     d->at = s;
     reg *after = cots_now(d, &touched);
@@ -347,25 +353,40 @@ void diff_checkpoint(diff *d, const instr *i) {
     if (d->failed || !after) { d->failed = true; return; }
 
     regs enters = {0};
-    code *region = region_code(d, i, s, &enters);
+    code *region = region_code(d, i, s, y, &enters);
     if (!region) return;
     builder *fb = &d->fb;
     instr *res = like(fb, i, OP_CODE_REPLAYABLE, builder_code(fb, code_retain(region)), 1, enters.n, 0);
-    if (!res) { d->failed = true; return; }
+    instr *run = like(fb, i, OP_CODE_CHECKPOINT, clone_imm(fb, d->f, i), i->ndst, before + 1, 2);
+    block *plain = builder_block(fb, 0), *meaning = builder_block(fb, 0);
+    reg *map = arena_alloc(&d->arena, (d->f->nregs + 1) * sizeof(reg));
+    reg *out = arena_alloc(&d->arena, (y->nsrc + s->saved.n + 1) * sizeof(reg));
+    if (!res || !run || !plain || !meaning || !map || !out || fb->failed) { d->failed = true; return; }
     if (enters.n) memcpy(res->src, enters.of, enters.n * sizeof(reg));
     reg R = res->dst[0] = diff_fwd_reg(d, 0);
     diff_push_fwd(d, res);
-    /* The block as it stands. */
-    block plain = {0};
-    cloner c = {.b = fb, .from = d->f};
-    clone_instr(&c, i, &plain);
-    if (fb->failed || plain.n != 1) { d->failed = true; return; }
-    instr *run = plain.list[0];
-    run->nsrc = 1;
-    run->src = arena_alloc(&fb->c->arena, sizeof(reg));
-    if (!run->src) { d->failed = true; vm_out_of_memory(d->m); return; }
-    run->src[0] = R;
-    run->src_at = NULL;
+    /* What runs: the block as it stands, its registers renamed, for the meaning has them. */
+    for (uint32_t r = 0; r < d->f->nregs; r++) map[r] = r;
+    cloner c = {.b = fb, .from = d->f, .map = map, .fresh = true};
+    clone_list(&c, i->blocks[0], plain);
+    const instr *y0 = last_of(i->blocks[0]);
+    for (uint32_t k = 0; k < i->ndst; k++) out[k] = clone_src(&c, y0->src[k]);
+    fwd_yield(d, plain, y0, i->ndst, out);
+    /* What it means: results, values of earlier residuals, values of this one. */
+    scope_emit_fwd(d, s, meaning);
+    memcpy(out, y->src, y->nsrc * sizeof(reg));
+    if (s->saved.n) memcpy(out + y->nsrc, s->saved.of, s->saved.n * sizeof(reg));
+    fwd_yield(d, meaning, y, y->nsrc + s->saved.n, out);
+    run->blocks[0] = plain;
+    run->blocks[1] = meaning;
+    if (before) memcpy(run->src, i->src, before * sizeof(reg));
+    run->src[before] = R;
+    if (i->ndst) memcpy(run->dst, i->dst, i->ndst * sizeof(reg));
+    run->ntapes = before + 1;
+    run->widths = arena_alloc(&fb->c->arena, (before + 1) * sizeof *run->widths);
+    if (!run->widths) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (before) memcpy(run->widths, i->widths, before * sizeof *run->widths);
+    run->widths[before] = (uint16_t)s->saved.n;
     diff_push_fwd(d, run);
 
     /* rev. */
@@ -380,8 +401,7 @@ void diff_checkpoint(diff *d, const instr *i) {
     d->rb.at = k;
     builder_yield(&d->rb, touched.n, after);
     d->rb.at = rev_outside;
-    block_options o = d->f->options[i->imm];
-    instr *r = builder_add_blocks(&d->rb, OP_CODE_CHECKPOINT, builder_options(&d->rb, &o), touched.n, 0, NULL, 1, &k);
+    instr *r = builder_add_blocks(&d->rb, OP_CODE_CHECKPOINT, clone_imm(&d->rb, d->f, i), touched.n, 0, NULL, 1, &k);
     if (!r) { d->failed = true; return; }
     cots_put(d, &touched, r->dst);
 }

@@ -224,7 +224,48 @@ static uint32_t results(jvp *j, const instr *i, reg **out) {
     return n;
 }
 
+/* A CHECKPOINT with residuals: each is joined by its tangent, in the sources and in the meaning. */
+static void jvp_block(jvp *j, const instr *i) {
+    reg *dst, *src = take(j, 2 * (i->nsrc + 1) * sizeof(reg));
+    uint32_t n = results(j, i, &dst), ns = 0;
+    uint16_t *widths = arena_alloc(&j->b.c->arena, 2 * (i->nsrc + 1) * sizeof *widths);
+    const instr *y = i->blocks[1]->list[i->blocks[1]->n - 1];
+    uint32_t most = n + 3 * y->nsrc;
+    reg *out = take(j, (most + 1) * sizeof(reg));
+    if (!src || !dst || !widths || !out) { j->failed = true; return; }
+    block *place = j->b.at, *runs = nested(j, i->blocks[0], NULL, 0, i, 0), *means = builder_block(&j->b, 0);
+    if (!runs || !means) { j->failed = true; return; }
+    j->b.at = means;
+    jvp_list(j, i->blocks[1]);
+    uint32_t no = 0, at = i->ndst;
+    for (uint32_t k = 0; k < i->ndst; k++) out[no++] = y->src[k];
+    for (uint32_t k = 0; k < i->ndst; k++)
+        if (j->active[i->dst[k]]) out[no++] = tangent(j, y->src[k]);
+    for (uint32_t k = 0; k < i->nsrc; at += i->widths[k++]) {
+        src[ns] = i->src[k];
+        widths[ns++] = i->widths[k];
+        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
+        if (!j->active[i->src[k]]) continue;
+        src[ns] = j->tan[i->src[k]];
+        widths[ns++] = (uint16_t)(2 * i->widths[k]);
+        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
+        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = tangent(j, y->src[at + q]);
+    }
+    builder_yield(&j->b, no, out);
+    j->b.at = place;
+    instr *b = like(j, i, OP_CODE_CHECKPOINT, clone_imm(&j->b, j->f, i), n, ns, 2);
+    if (!b) return;
+    if (n) memcpy(b->dst, dst, n * sizeof(reg));
+    memcpy(b->src, src, ns * sizeof(reg));
+    b->blocks[0] = runs;
+    b->blocks[1] = means;
+    b->ntapes = ns;
+    b->widths = widths;
+    builder_append(&j->b, place, b);
+}
+
 static void jvp_branch(jvp *j, const instr *i) {
+    if (i->nblocks == 2 && i->op == OP_CODE_CHECKPOINT) { jvp_block(j, i); return; }
     reg *dst;
     uint32_t n = results(j, i, &dst);
     uint32_t imm = clone_imm(&j->b, j->f, i);
@@ -279,7 +320,29 @@ static void jvp_loop(jvp *j, const instr *i) {
     builder_append(&j->b, place, out);
 }
 
-/* CALL and FORCE by position: the tangents go first, as one tuple. */
+/* The tangent of a residual: one over its region's tangent Code, into which the tangents of what enters
+   go as well. It gives the values, then their tangents. */
+static reg replayable_tangent(jvp *j, const instr *i) {
+    code *region = diff_region_tangent(j->f->codes[i->imm]);
+    reg *src = take(j, (i->nsrc + 1) * sizeof(reg));
+    if (!region || !src) { j->failed = true; return 0; }
+    memcpy(src, i->src, i->nsrc * sizeof(reg));
+    reg enters = tangent_tuple(j, i->nsrc, i->src);
+    src[i->nsrc] = op1(j, OP_CODE_TUPLE, 0, 1, &enters);
+    return op1(j, OP_CODE_REPLAYABLE, builder_code(&j->b, code_retain(region)), i->nsrc + 1, src);
+}
+
+static void jvp_force(jvp *j, const instr *i) {
+    reg both = prim1(j, PRIM_dual_residual, 2, (reg[]){j->tan[i->src[0]], i->src[0]});
+    instr *n = like(j, i, OP_CODE_FORCE, 0, 2u * i->ndst, 1, 0);
+    if (!n) return;
+    n->src[0] = both;
+    if (i->ndst) memcpy(n->dst, i->dst, i->ndst * sizeof(reg));
+    for (uint32_t k = 0; k < i->ndst; k++) n->dst[i->ndst + k] = j->tan[i->dst[k]] = builder_reg(&j->b, 0);
+    builder_append(&j->b, j->b.at, n);
+}
+
+/* CALL by position: the tangents go first, as one tuple. */
 static void jvp_call(jvp *j, const instr *i) {
     uint64_t mask = j->active[i->src[0]] ? 1 : 0;
     for (uint32_t k = 1; k < i->nsrc; k++)
@@ -357,6 +420,7 @@ static void jvp_instr(jvp *j, const instr *i) {
     j->b.point = i->point;
     bool on = false;
     for (uint32_t k = 0; k < i->ndst; k++) on |= j->active[i->dst[k]];
+    for (uint32_t k = 0; i->op == OP_CODE_CHECKPOINT && k < i->nsrc; k++) on |= j->active[i->src[k]];
     if (i->op == OP_CODE_SELF) {
         instr *n = like(j, i, OP_CODE_SELF, i->imm + 1, 1, 0, 0);
         if (!n) return;
@@ -373,7 +437,7 @@ static void jvp_instr(jvp *j, const instr *i) {
         if (i->imm & (CALL_SPREAD | CALL_PACK)) jvp_call_spread(j, i);
         else jvp_call(j, i);
         return;
-    case OP_CODE_FORCE: jvp_call(j, i); return;
+    case OP_CODE_FORCE: jvp_force(j, i); return;
     case OP_CODE_TRY: case OP_CODE_MEASURE: jvp_call_spread(j, i); return;
     default: break;
     }
@@ -381,7 +445,8 @@ static void jvp_instr(jvp *j, const instr *i) {
     reg d = i->ndst ? i->dst[0] : REG_NONE;
     switch (i->op) {
     case OP_CODE_PRIM: j->tan[d] = prim_tangent(j, i); break;
-    case OP_CODE_TUPLE: case OP_CODE_CLOSURE: case OP_CODE_REPLAYABLE: j->tan[d] = tangent_tuple(j, i->nsrc, i->src); break;
+    case OP_CODE_REPLAYABLE: j->tan[d] = replayable_tangent(j, i); break;
+    case OP_CODE_TUPLE: case OP_CODE_CLOSURE: j->tan[d] = tangent_tuple(j, i->nsrc, i->src); break;
     case OP_CODE_RECORD: {
         reg *t = take(j, (i->nsrc + 1) * sizeof(reg));
         if (!t) return;
@@ -437,6 +502,39 @@ static void jvp_instr(jvp *j, const instr *i) {
 
 static void jvp_list(jvp *j, const block *k) {
     for (uint32_t n = 0; n + 1 < k->n && !j->failed && !j->b.failed; n++) jvp_instr(j, k->list[n]);
+}
+
+code *diff_region_tangent(code *region) {
+    vm *m = region->vm;
+    for (struct derived *d = region->derived; d; d = d->next)
+        if (d->kind == DERIVE_REGION_TANGENT) return d->code;
+    code *t = code_derive(region, DERIVE_JVP, 1);
+    struct derived *entry = t ? arena_alloc(&region->arena, sizeof *entry) : NULL;
+    if (!t) return NULL;
+    if (!entry) { vm_out_of_memory(m); return NULL; }
+    /* Its parameter, the tuple of tangents, becomes a capture: a region has no parameters. */
+    builder b;
+    uint32_t n = t->ncaptures + t->nparams;
+    builder_open(&b, m, t->name, t->src, n, 0);
+    b.c->at = b.where = t->at;
+    if (region->noptions) builder_options(&b, &region->options[0]);
+    reg *map = builder_take(&b, (t->nregs + 1) * sizeof(reg));
+    reg *out = builder_take(&b, (t->nresults + 1) * sizeof(reg));
+    if (map && out) {
+        memset(map, 0xff, (t->nregs + 1) * sizeof(reg));
+        for (uint32_t k = 0; k < n; k++) map[t->body->params[k]] = b.c->body->params[k];
+        cloner c = {.b = &b, .from = t, .map = map};
+        b.at = b.c->body;
+        clone_list(&c, t->body, b.c->body);
+        const instr *ret = t->body->list[t->body->n - 1];
+        for (uint32_t k = 0; k < ret->nsrc; k++) out[k] = clone_src(&c, ret->src[k]);
+        builder_return(&b, ret->nsrc, out);
+    }
+    code *made = builder_finish_derived(&b, region, CODE_REGION);
+    if (!made) return NULL;
+    *entry = (struct derived){.kind = DERIVE_REGION_TANGENT, .code = made, .next = region->derived};
+    region->derived = entry;
+    return made;
 }
 
 code *diff_jvp(vm *m, code *f, uint64_t mask) {

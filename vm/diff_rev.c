@@ -287,7 +287,7 @@ static void rev_prim(diff *d, const instr *i) {
 
 /* --- structures and calls -------------------------------------------------------------------- */
 
-static reg element(diff *d, reg g, uint32_t k) {
+reg diff_element(diff *d, reg g, uint32_t k) {
     return diff_rev_prim(d, PRIM_cot_index, 3, (reg[]){g, diff_rev_const(d, value_i64(k)), diff_rev_const(d, value_none())});
 }
 static reg name_const(diff *d, symbol name) {
@@ -308,7 +308,7 @@ static void acc_elements(diff *d, reg g, uint32_t n, const reg *src) {
     reg *e = arena_alloc(&d->arena, (n + 1) * sizeof(reg));
     if (!e) { d->failed = true; vm_out_of_memory(d->m); return; }
     for (uint32_t k = 0; k < n; k++)
-        if (d->active[src[k]]) e[k] = element(d, g, k);
+        if (d->active[src[k]]) e[k] = diff_element(d, g, k);
     for (uint32_t k = 0; k < n; k++)
         if (d->active[src[k]]) diff_acc(d, src[k], e[k]);
 }
@@ -353,9 +353,8 @@ static reg *result_cots(diff *d, const instr *i, uint32_t n) {
     return g; /* g[0] is free for the pullback */
 }
 
-/* CALL, FORCE with operands by position. */
+/* CALL with operands by position. */
 static void diff_call(diff *d, const instr *i) {
-    bool force = i->op == OP_CODE_FORCE;
     uint64_t mask = d->active[i->src[0]] ? 1 : 0;
     for (uint32_t k = 1; k < i->nsrc; k++)
         if (d->active[i->src[k]]) mask |= 1ull << (k > 63 ? 63 : k);
@@ -371,7 +370,7 @@ static void diff_call(diff *d, const instr *i) {
     reg *g = result_cots(d, i, i->ndst);
     if (!g) return;
     g[0] = diff_import(d, R);
-    uint32_t lenient = force ? 0 : i->imm & CALL_LENIENT;
+    uint32_t lenient = i->imm & CALL_LENIENT;
     instr *r = builder_add(&d->rb, OP_CODE_CALL, CALL_PULLBACK | lenient, 2, i->ndst + 1u, g);
     if (!r) { d->failed = true; return; }
     diff_acc(d, i->src[0], r->dst[0]);
@@ -450,7 +449,7 @@ static void rev_unbind(diff *d, const instr *i, reg g) {
     if (!src) { d->failed = true; vm_out_of_memory(d->m); return; }
     src[0] = diff_import(d, i->src[0]);
     for (uint32_t k = 0; k < n; k++) {
-        src[k + 1] = element(d, g, k);
+        src[k + 1] = diff_element(d, g, k);
         if (names->names[k] != SPREAD_MARK) continue;
         reg at[2] = {diff_import(d, i->src[2]), diff_rev_const(d, value_i64(k))};
         src[k + 1] = diff_rev_prim(d, PRIM_cot_tuple, 2, (reg[]){src[k + 1], diff_rev_prim(d, PRIM_index, 2, at)});
@@ -467,6 +466,8 @@ static void rev_unbind(diff *d, const instr *i, reg g) {
 static bool wanted(diff *d, const instr *i) {
     for (uint32_t k = 0; k < i->ndst; k++)
         if (diff_cot(d, i->dst[k]) != REG_NONE) return true;
+    for (uint32_t k = 0; i->op == OP_CODE_CHECKPOINT && k < i->nsrc; k++)
+        if (diff_cot(d, i->src[k]) != REG_NONE) return true;
     return false;
 }
 
@@ -497,7 +498,6 @@ static void step(diff *d, const instr *i) {
         if (d->f->options[i->imm].policy == KEEP_EVERYTHING) diff_everything(d, i);
         else diff_checkpoint(d, i);
         return;
-    case OP_CODE_FORCE: diff_call(d, i); return;
     case OP_CODE_CALL:
         if (i->imm & (CALL_SPREAD | CALL_PACK)) {
             if (i->imm & CALL_SPREAD) { diff_call_spread(d, i); return; }
@@ -528,7 +528,13 @@ static void step(diff *d, const instr *i) {
     reg g = i->ndst == 1 ? diff_cot(d, i->dst[0]) : REG_NONE;
     switch (i->op) {
     case OP_CODE_PRIM: rev_prim(d, i); break;
-    case OP_CODE_TUPLE: case OP_CODE_CLOSURE: case OP_CODE_REPLAYABLE:
+    case OP_CODE_REPLAYABLE: break; /* its block takes the cotangent */
+    case OP_CODE_FORCE: {
+        reg *gs = result_cots(d, i, i->ndst);
+        if (gs) diff_acc(d, i->src[0], rev_op(d, OP_CODE_TUPLE, 0, i->ndst, gs + 1));
+        break;
+    }
+    case OP_CODE_TUPLE: case OP_CODE_CLOSURE:
         acc_elements(d, g, i->nsrc, i->src);
         break;
     case OP_CODE_SELF: acc_elements(d, g, d->f->ncaptures, d->f->body->params); break;

@@ -306,7 +306,7 @@ static void put_sources(printer *p, const instr *i)
         }
         put_reg(p, i->src[k]);
         if (spread) text_puts(p->out, "...");
-        if (i->op == OP_CODE_LOOP && k < i->ntapes) text_printf(p->out, ":%u", i->widths[k]);
+        if (k < i->ntapes) text_printf(p->out, ":%u", i->widths[k]);
     }
 }
 
@@ -350,7 +350,7 @@ static void put_instr(printer *p, const instr *i, uint32_t level)
     put_sources(p, i);
     for (uint32_t q = 0; q < i->nblocks; q++) {
         const block *k = i->blocks[q];
-        if (q) text_puts(out, " else");
+        if (q) text_puts(out, i->op == OP_CODE_CHECKPOINT ? " means" : " else");
         if (i->op == OP_CODE_LOOP) {
             text_puts(out, " do (");
             define_and_put(p, k->params, k->nparams);

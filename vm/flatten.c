@@ -505,15 +505,19 @@ static void flat_tapes(flat *f, const live_instr *li)
 static void flat_checkpoint(flat *f, const live_instr *li)
 {
     const instr *i = li->i;
-    uint32_t mine = f->index, held = SLOT_NONE;
-    if (i->nsrc) {
+    uint32_t mine = f->index, few[8], *held = few;
+    if (i->nsrc > 8 && !(held = arena_alloc(&f->arena, i->nsrc * sizeof *held))) {
+        f->failed = true;
+        return;
+    }
+    for (uint32_t k = 0; k < i->nsrc; k++) {
         op(f, RUN_KEEP);
         uint32_t at = f->n;
         word(f, 0);
-        word(f, operand(f, i->src[0], li->last[0]));
-        if (li->last[0]) dies(f, i->src[0]);
-        held = slot_new(f, OCCUPIED | RESERVED);
-        if (at < f->n) f->w[at] = held;
+        word(f, operand(f, i->src[k], li->last[k]));
+        if (li->last[k]) dies(f, i->src[k]);
+        held[k] = slot_new(f, OCCUPIED | RESERVED);
+        if (at < f->n) f->w[at] = held[k];
     }
     uint32_t *to = reserve_results(f, i);
     if (f->failed) return;
@@ -521,10 +525,10 @@ static void flat_checkpoint(flat *f, const live_instr *li)
     flat_list(f, &li->blocks[0]);
     yield(f, terminator(&li->blocks[0]), 0, to, NULL);
     f->index = mine;
-    if (i->nsrc) {
+    for (uint32_t k = i->nsrc; k-- > 0;) {
         op(f, RUN_KEEP_END);
-        word(f, held);
-        slot_unuse(f, held, OCCUPIED | RESERVED);
+        word(f, held[k]);
+        slot_unuse(f, held[k], OCCUPIED | RESERVED);
     }
     results_stand(f, i, to);
 }

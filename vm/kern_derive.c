@@ -3,6 +3,7 @@
 #include "vm.h"
 #include "diff.h"
 #include "kern.h"
+#include "residual.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -362,4 +363,37 @@ bool kern_uncotangents(prim_call *c) {
     if (!tuple_or_zero(c, 0)) return false;
     if (t.tag == V_ZERO || count(c->args[1]) != 1) return give(c, value_retain(t));
     return give(c, count(t) ? value_retain(as_tuple(t)->v[0]) : value_zero());
+}
+
+bool kern_dual_residual(prim_call *c) {
+    value t = c->args[0], r = c->args[1];
+    vm *m = c->vm;
+    if (t.tag != V_ZERO) return give(c, value_retain(t));
+    if (r.tag != V_RESIDUAL) return prim_fail(c, 1, DIAG_INTERNAL, "a replayable residual was expected");
+    const residual *old = as_residual(r);
+    code *region = diff_region_tangent(old->region);
+    residual *both = region ? residual_new(m, region, old->n + 1) : NULL;
+    if (!both) return false;
+    for (uint32_t k = 0; k < old->n; k++) {
+        both->entered[k] = value_retain(old->entered[k]);
+        value_hold(m, both->entered[k]);
+    }
+    both->entered[old->n] = value_zero();
+    both->random = old->random;
+    value_release(m, both->globals);
+    both->globals = value_retain(old->globals);
+    for (uint32_t k = 0; k < old->keep.n; k++)
+        if (!keep_list_add(m, &both->keep, old->keep.of[k].origin, old->keep.of[k].v)) {
+            value_release(m, value_object(&both->h));
+            return false;
+        }
+    return give(c, value_object(&both->h));
+}
+
+bool kern_if_zero(prim_call *c) { return give(c, c->args[0].tag == V_ZERO ? value_retain(c->args[1]) : value_zero()); }
+
+bool kern_dual_tangent(prim_call *c) {
+    if (c->args[0].tag == V_ZERO && c->args[1].tag != V_ZERO)
+        return vm_fail(c->vm, DIAG_DERIVATIVE, "a block's residual has a tangent here and none where it was made: derivatives of this order through it are not known");
+    return give(c, value_retain(c->args[0]));
 }

@@ -60,7 +60,7 @@ static bool tree_of(walk *k, const block *b, live_block *out)
         li->i = i;
         if (i->nsrc && !(li->last = take(k, i->nsrc))) return false;
         if (i->nblocks && !(li->blocks = take(k, i->nblocks * sizeof *li->blocks))) return false;
-        for (uint32_t j = 0; j < i->nblocks; j++)
+        for (uint32_t j = 0; j < blocks_run(i); j++)
             if (!tree_of(k, i->blocks[j], &li->blocks[j])) return false;
         define(k, i->dst, i->ndst);
     }
@@ -99,7 +99,7 @@ static void loop_reads(walk *k, const block *b, uint32_t first, drop **after)
             become_live(k, r);
             drop_add(k, after, r);
         }
-        for (uint32_t j = 0; j < i->nblocks; j++) loop_reads(k, i->blocks[j], first, after);
+        for (uint32_t j = 0; j < blocks_run(i); j++) loop_reads(k, i->blocks[j], first, after);
     }
 }
 
@@ -109,7 +109,7 @@ static uint32_t first_defined(const walk *k, const block *b)
     if (b->nparams) return k->order[b->params[0]];
     for (uint32_t n = 0; n < b->n; n++) {
         const instr *i = b->list[n];
-        for (uint32_t j = 0; j < i->nblocks; j++) {
+        for (uint32_t j = 0; j < blocks_run(i); j++) {
             uint32_t f = first_defined(k, i->blocks[j]);
             if (f != UINT32_MAX) return f;
         }

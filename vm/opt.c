@@ -300,6 +300,8 @@ static void copy_checkpoint(optimiser *o, const instr *i, instr *n, block *into)
         for (uint32_t k = 0; out && k < i->ndst; k++) replace(o, i, k, out[k]);
         leave_scope(o, scope);
     } else {
+        n->nblocks = 1; /* what it means does not run */
+        n->ntapes = 0;
         n->blocks[0] = builder_block(&o->b, 0);
         copy_block(o, i->blocks[0], n->blocks[0]);
         builder_append(&o->b, into, n);

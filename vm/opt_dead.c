@@ -88,6 +88,11 @@ static void mark_instr(sweeper *s, uint32_t id)
             for (uint32_t k = 0; k < shape.yields; k++) push(s, block_end(i->blocks[0])->src[k]);
         }
         for (uint32_t k = 0; k < sources; k++) push(s, i->src[k]);
+        if (i->op == OP_CODE_CHECKPOINT && i->nblocks == 2) { /* what it runs and what it means stay together */
+            for (uint32_t k = 0; k < i->ndst; k++) push(s, i->dst[k]);
+            const instr *end = block_end(i->blocks[1]);
+            for (uint32_t k = 0; k < end->nsrc; k++) push(s, end->src[k]);
+        }
         id = s->infos[id].parent;
     }
 }
@@ -143,6 +148,7 @@ static uint32_t keep_live(const sweeper *s, const instr *i, reg *regs, uint32_t 
 
 static void trim(const sweeper *s, instr *i)
 {
+    if (i->op == OP_CODE_CHECKPOINT && i->nblocks == 2) return; /* all of its results live */
     if (i->op == OP_CODE_LOOP) {
         loop_shape shape = loop_shape_of(i);
         block *k = i->blocks[0];

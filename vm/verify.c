@@ -160,7 +160,7 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
         if (i->imm >= UINT16_MAX) return bad(v, i, "entries of %u values", i->imm);
         break;
     case OP_CODE_CHECKPOINT:
-        if (i->nsrc > 1) return bad(v, i, "%u sources", i->nsrc);
+        if (i->nblocks == 2 && i->ntapes != i->nsrc) return bad(v, i, "widths of %u sources", i->ntapes);
         break;
     case OP_CODE_FUSED: return bad(v, i, "belongs to the run form");
     }
@@ -214,6 +214,8 @@ static bool check_blocks(verifier *v, const instr *i, uint32_t depth)
     for (uint32_t k = 0; k < i->nblocks; k++) {
         if (i->blocks[k]->nparams != params)
             return bad(v, i, "a block with %u parameters where %u belong", i->blocks[k]->nparams, params);
+        if (i->op == OP_CODE_CHECKPOINT && k == 1)
+            for (uint32_t j = 0; j < i->ntapes; j++) yields += i->widths[j];
         if (!check_block(v, i, i->blocks[k], yields, depth + 1)) return false;
     }
     return true;
@@ -225,7 +227,8 @@ static bool check_instr(verifier *v, const instr *i, bool last, uint32_t yields,
     const op_row *row = &op_rows[i->op];
     if (row->results != N_ANY && row->results != i->ndst) return bad(v, i, "%u results", i->ndst);
     if (row->sources != N_ANY && (uint32_t)row->sources != i->nsrc) return bad(v, i, "%u sources", i->nsrc);
-    if ((uint32_t)row->blocks != i->nblocks) return bad(v, i, "%u blocks", i->nblocks);
+    if ((uint32_t)row->blocks != i->nblocks && !(i->op == OP_CODE_CHECKPOINT && i->nblocks == 2))
+        return bad(v, i, "%u blocks", i->nblocks);
     if (last != ((row->flags & F_END) != 0)) return bad(v, i, last ? "ends a block" : "inside a block");
     if (last) {
         if ((i->op == OP_CODE_RETURN) != (depth == 0)) return bad(v, i, depth ? "in a nested block" : "ends a body");
