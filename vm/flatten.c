@@ -675,7 +675,7 @@ static run *run_pack(flat *f, const uint32_t *entry, uint32_t nentry)
     if (f->ninstrs) memcpy(instrs, f->instrs, f->ninstrs * sizeof *instrs);
     if (nentry) memcpy(e, entry, nentry * sizeof *e);
     *r = (run){.code = f->c, .tree = f->tree, .w = w, .n = f->n, .instrs = instrs, .ninstrs = f->ninstrs,
-               .nslots = f->nslots, .entry = e, .nentry = nentry, .fwd = f->c->role == CODE_FWD,
+               .nslots = f->nslots, .entry = e, .nentry = nentry, .fwd = f->c->role == CODE_FWD || f->c->role == CODE_REGION,
                .uses_self = f->uses_self, .frame_bytes = sizeof(frame) + f->nslots * sizeof(value)};
     return r;
 }

@@ -52,7 +52,7 @@ typedef struct run {
     uint32_t nslots;
     uint32_t *entry;       /* slot of each capture, then of each parameter; SLOT_NONE: never read */
     uint32_t nentry;
-    bool fwd;              /* role CODE_FWD: the forward pass of a gradient */
+    bool fwd;              /* role CODE_FWD or CODE_REGION: the forward pass of a gradient, or a part of it again */
     bool uses_self;        /* captures must stay in the closure */
     size_t frame_bytes;
 } run;
@@ -141,7 +141,7 @@ static inline frame *frame_push(struct exec *x, const run *r, object *fn, frame_
     f->kind = (uint8_t)kind;
     f->fwd = r->fwd;
     for (value *s = f->r, *end = s + r->nslots; s < end; s++) s->tag = V_UNDEF;
-    if (r->fwd && x->m->gradient_depth++ == 0) x->m->gradient_birth = x->m->clock;
+    if (r->fwd && x->m->gradient_depth++ == 0 && r->code->role == CODE_FWD) x->m->gradient_birth = x->m->clock;
     x->frame = f;
     x->depth++;
     return f;
