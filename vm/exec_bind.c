@@ -82,7 +82,7 @@ static bool bind_all(binding *b, frame *f, const name_list *names, uint32_t nsrc
         if (y == 0) b->t->v[b->next++] = value_retain(v);
         else if (y == SPREAD_MARK) {
             b->m->fail_arg = (int)s;
-            if (v.tag != V_TUPLE) return vm_fail(b->m, DIAG_TYPE, "`...` spreads a tuple, and this is a %s", value_type_name(v));
+            if (v.tag != V_TUPLE) return vm_fail(b->m, DIAG_TYPE, "`...` spreads a tuple, and this is %s", value_a_type(v));
             const tuple *part = as_tuple(v);
             for (uint32_t k = 0; k < part->n; k++) b->t->v[b->next++] = value_retain(part->v[k]);
         }

@@ -13,7 +13,8 @@ bool not_a_function(vm *m, value v)
     text_open(&t, &m->mem);
     value_describe(m, v, &t);
     if (v.tag == V_ARRAY || value_is_scalar(v)) {
-        vm_fail(m, DIAG_TYPE, "this is not a function but %s %s", v.tag == V_ARRAY ? "an array," : "a number,", text_str(&t));
+        vm_fail(m, DIAG_TYPE, "this is not a function but %s%s%s", value_a_type(v), v.tag == V_ARRAY ? ", " : "",
+                v.tag == V_ARRAY ? text_str(&t) : "");
         if (v.tag == V_ARRAY) vm_help(m, "an element is written `x[i]`");
     } else
         vm_fail(m, DIAG_TYPE, "this is not a function but %s", v.tag == V_NONE ? "none" : text_str(&t));
@@ -151,7 +152,7 @@ bool exec_call(struct exec *x, frame *f, const uint32_t *w)
         return true;
     }
     value t = r[src[1] >> 1];
-    if (t.tag != V_TUPLE) return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is a %s", value_type_name(t));
+    if (t.tag != V_TUPLE) return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is %s", value_a_type(t));
     call_args a = args_of_tuple(r, src[1]);
     if (!exec_enter(x, fn, own, &a, FRAME_CALL)) return false;
     if (own) r[src[0] >> 1].tag = V_UNDEF;

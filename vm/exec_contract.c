@@ -51,7 +51,8 @@ static bool check_kind(vm *m, const contract_list *l, const axis_contract *a, co
         text_printf(&why, ", this is %s%s", v->tag == V_NONE ? "" : "a ", value_type_name(*v));
         return broken(m, l, a, &why);
     }
-    bool weak = s->weak != STRONG && (a->dtype == DTYPE_F64 || a->dtype == DTYPE_F32);
+    /* A weak number fits every dtype it could take. */
+    bool weak = s->weak == WEAK_WHOLE ? a->dtype != DTYPE_BOOL : s->weak == WEAK_FLOAT && a->dtype >= DTYPE_F32;
     if (a->has_dtype && !weak && s->dtype != a->dtype) {
         text_printf(&why, "its dtype is %s, expected %s", dtype_name(s->dtype), dtype_name((dtype)a->dtype));
         return broken(m, l, a, &why);

@@ -9,7 +9,7 @@ static bool fail_unpack(vm *m, const value *v, uint32_t n)
 {
     if (v->tag == V_TUPLE)
         return vm_fail(m, DIAG_VALUE, "a tuple of %u cannot be taken apart into %u", as_tuple(*v)->n, n);
-    return vm_fail(m, DIAG_TYPE, "%u values are taken out of a tuple, and this is a %s", n, value_type_name(*v));
+    return vm_fail(m, DIAG_TYPE, "%u values are taken out of a tuple, and this is %s", n, value_a_type(*v));
 }
 
 /* An array is taken apart along its first axis by the index primitive; here it is a mistake. */
@@ -31,7 +31,7 @@ static bool op_spread(vm *m, frame *f, const instr *i, const uint32_t *src, valu
         value v = f->r[src[s] >> 1];
         if (v.tag != V_TUPLE) {
             m->fail_arg = (int)s;
-            return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is a %s", value_type_name(v));
+            return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is %s", value_a_type(v));
         }
         n += as_tuple(v)->n;
     }
@@ -93,8 +93,8 @@ static bool no_field(vm *m, const record *r, symbol name)
 static bool not_a_record(vm *m, value v, symbol name, bool set)
 {
     m->fail_arg = 0;
-    return vm_fail(m, DIAG_TYPE, "a field `%s` is %s of a record, and this is a %s", symbol_name(m->symbols, name),
-                   set ? "set" : "asked", value_type_name(v));
+    return vm_fail(m, DIAG_TYPE, "a field `%s` is %s of a record, and this is %s", symbol_name(m->symbols, name),
+                   set ? "set" : "asked", value_a_type(v));
 }
 
 static bool op_field(vm *m, frame *f, const instr *i, const uint32_t *src)

@@ -114,7 +114,7 @@ static bool spread_prim(struct exec *x, frame *f, const uint32_t *w, apply *a)
     vm *m = x->m;
     uint32_t n = w[2];
     value t = f->r[w[3 + n] >> 1];
-    if (t.tag != V_TUPLE) return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is a %s", value_type_name(t));
+    if (t.tag != V_TUPLE) return vm_fail(m, DIAG_TYPE, "`...` spreads a tuple, and this is %s", value_a_type(t));
     uint32_t all = n - 1 + as_tuple(t)->n;
     size_t bytes = (all + 1) * sizeof(value);
     value *args = memory_alloc(&m->mem, MEM_FRAME, bytes);

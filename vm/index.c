@@ -62,7 +62,7 @@ static bool not_an_index(vm *m, value v) {
         vm_fail(m, DIAG_INDEX, "a single bool is not an index");
         vm_help(m, "an `if`, or `where(condition, a, b)`, chooses; a bool array selects");
     } else
-        vm_fail(m, DIAG_INDEX, "an array is not indexed by a %s", value_type_name(v));
+        vm_fail(m, DIAG_INDEX, "an array is not indexed by %s", value_a_type(v));
     return false;
 }
 
@@ -80,7 +80,7 @@ static bool slice_bound(vm *m, value v, const char *which, int64_t n, int64_t lo
             return true;
         }
         if (value_is_float(v)) return vm_fail(m, DIAG_INDEX, "a slice's %s must be whole, not %.17g", which, v.u.f);
-        return vm_fail(m, DIAG_INDEX, "a slice's %s must be a whole number, not a %s", which, value_type_name(v));
+        return vm_fail(m, DIAG_INDEX, "a slice's %s must be a whole number, not %s", which, value_a_type(v));
     }
     if (i < 0) i = i < -n ? low : i + n;
     *out = i < low ? low : i > high ? high : i;

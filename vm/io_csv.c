@@ -327,7 +327,7 @@ static bool put_cell(io_out *out, value v, char sep) {
     case V_F64: io_put(out, s, number_format(v.u.f, s)); break;
     case V_STRING: put_string(out, as_string(v)->s, as_string(v)->length, sep); break;
     case V_NONE: break;
-    default: return io_refuse(out, "a cell of a table cannot hold a %s", value_type_name(v));
+    default: return io_refuse(out, "a cell of a table cannot hold %s", value_a_type(v));
     }
     return true;
 }
@@ -378,7 +378,7 @@ static bool record_write(io_out *out, const record *r, char sep) {
 static bool table_write(io_out *out, value v, char sep) {
     if (v.tag == V_ARRAY) return matrix_write(out, as_array(v), sep);
     if (v.tag == V_RECORD) return record_write(out, as_record(v), sep);
-    return io_refuse(out, "a table is a vector, a matrix or a record of columns, and this is a %s", value_is_scalar(v) ? "scalar" : value_type_name(v));
+    return io_refuse(out, "a table is a vector, a matrix or a record of columns, and this is %s", value_a_type(v));
 }
 bool io_csv_write(io_out *out, value v) { return table_write(out, v, ','); }
 bool io_tsv_write(io_out *out, value v) { return table_write(out, v, '\t'); }

@@ -42,7 +42,7 @@ bool io_idx_read(io_in *in, value *out) {
 bool io_idx_write(io_out *out, value v) {
     shaped s;
     if (!shaped_of(&v, &s) || s.rank == 0)
-        return io_refuse(out, "an idx file holds one array, and this is a %s", s.rank == 0 && value_is_scalar(v) ? "scalar" : value_type_name(v));
+        return io_refuse(out, "an idx file holds one array, and this is %s", value_a_type(v));
     enum { PIECE = 1024 };
     int64_t whole[PIECE];
     bool f32 = s.dtype == DTYPE_F32, f64 = s.dtype == DTYPE_F64, small = true;

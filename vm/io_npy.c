@@ -166,7 +166,7 @@ bool io_npy_read(io_in *in, value *out) {
 bool io_npy_write(io_out *out, value v) {
     shaped s;
     if (!shaped_of(&v, &s))
-        return io_refuse(out, "a .npy file holds one array, and this is a %s; save its parts one by one", value_type_name(v));
+        return io_refuse(out, "a .npy file holds one array, and this is %s; save its parts one by one", value_a_type(v));
     dtype d = s.weak ? out->c->vm->config.float_dtype : s.dtype;
     static const char *const descr[] = {"|b1", "<i8", "<f4", "<f8"};
     char h[512];

@@ -144,7 +144,7 @@ bool kern_index(prim_call *c) {
     case V_RECORD: return index_record(c, as_record(*x), ix);
     case V_BOOL: case V_I64: case V_F32: case V_F64: return index_array(c, x, ix);
     default:
-        return FAIL(0, DIAG_TYPE, "a %s cannot be indexed", value_type_name(*x));
+        return FAIL(0, DIAG_TYPE, "%s cannot be indexed", value_a_type(*x));
     }
 }
 
@@ -193,7 +193,7 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v) {
     shaped s, from;
     dtype d = (dtype)x->dtype;
     if (!shaped_of(v, &from))
-        return FAIL(2, DIAG_TYPE, "a %s cannot be stored in an array", value_type_name(*v));
+        return FAIL(2, DIAG_TYPE, "%s cannot be stored in an array", value_a_type(*v));
     if (!storable(c, d, &from)) return false;
     array *conv = NULL, *t = target_of(c, x);
     if (!t) return false;
@@ -312,7 +312,7 @@ bool kern_setindex(prim_call *c) {
         vm_help(c->vm, "build a new one: s[:i] + new + s[i + 1:]");
         return false;
     default:
-        FAIL(0, DIAG_TYPE, "an element of a %s cannot be assigned", value_is_scalar(*x) ? "number" : value_type_name(*x));
+        FAIL(0, DIAG_TYPE, "an element of %s cannot be assigned", value_a_type(*x));
         return false;
     }
 }
@@ -367,8 +367,7 @@ static int64_t length_of(value x) {
 bool kern_len(prim_call *c) {
     int64_t n = length_of(c->args[0]);
     if (n < 0) {
-        bool number = value_is_scalar(c->args[0]);
-        prim_fail(c, 0, DIAG_TYPE, "a %s has no length", number ? "number" : value_type_name(c->args[0]));
+        prim_fail(c, 0, DIAG_TYPE, "%s has no length", value_a_type(c->args[0]));
         return false;
     }
     c->out = value_i64(n);
@@ -383,7 +382,7 @@ bool kern_iter_len(prim_call *c) {
         return true;
     }
     bool number = value_is_scalar(x);
-    vm_fail(c->vm, DIAG_TYPE, "cannot loop over a %s", number ? "number" : value_type_name(x));
+    vm_fail(c->vm, DIAG_TYPE, "cannot loop over %s", value_a_type(x));
     if (number) vm_help(c->vm, "count with a range: for (i in 0..n) { … }");
     else if (x.tag == V_RECORD) vm_help(c->vm, "go over its fields: for (k in keys(r)) { … r[k] … }");
     return index_failed(c, 0);

@@ -40,8 +40,8 @@ static bool parts_of(prim_call *c, const char *usage, const value **v, uint32_t 
         if (*n) return true;
         return prim_fail(c, 0, DIAG_SHAPE, "there is nothing to join in ()");
     }
-    prim_fail(c, 0, DIAG_TYPE, "expects a tuple of arrays, not a %s",
-              value_is_scalar(c->args[0]) ? "number" : value_type_name(c->args[0]));
+    prim_fail(c, 0, DIAG_TYPE, "expects a tuple of arrays, not %s",
+              value_a_type(c->args[0]));
     vm_help(c->vm, "%s", usage);
     return false;
 }
@@ -53,7 +53,7 @@ static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg) 
     bool scalars = true;
     for (uint32_t i = 0; i < n; i++) {
         if (!shaped_of(&v[i], &x))
-            return prim_fail(c, 0, DIAG_TYPE, "element %u is a %s, not a number or an array", i, value_type_name(v[i]));
+            return prim_fail(c, 0, DIAG_TYPE, "element %u is %s, not a number or an array", i, value_a_type(v[i]));
         if (i == 0) shaped_of(&v[0], &first);
         if (i && !shape_equal(first.rank, first.shape, x.rank, x.shape)) return shapes_differ(c, i, &first, &x, "");
         join_dtype(c->vm, &all, &x, i == 0);
@@ -122,7 +122,7 @@ bool kern_array(prim_call *c) {
     }
     if (odd) {
         value v = t->v[odd - 1];
-        vm_fail(c->vm, DIAG_TYPE, "element %u of […] is a %s; numbers, arrays or strings can stand there", odd - 1, value_type_name(v));
+        vm_fail(c->vm, DIAG_TYPE, "element %u of […] is %s; numbers, arrays or strings can stand there", odd - 1, value_a_type(v));
         c->vm->fail_arg = 0;
         vm_help(c->vm, "a tuple holds anything: (a, b)");
         return false;
@@ -144,7 +144,7 @@ bool kern_concat(prim_call *c) {
     if (!parts_of(c, "concat((a, b))", &v, &n)) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (!shaped_of(&v[i], &x))
-            return prim_fail(c, 0, DIAG_TYPE, "element %u is a %s, not an array", i, value_type_name(v[i]));
+            return prim_fail(c, 0, DIAG_TYPE, "element %u is %s, not an array", i, value_a_type(v[i]));
         if (x.rank == 0) {
             prim_fail(c, 0, DIAG_SHAPE, "element %u is a number, which has no axis to join along", i);
             vm_help(c->vm, "[a, b] makes a vector of numbers");

@@ -1,6 +1,7 @@
 /* kern_structure.c: tuples, records and sequences: append, zip, enumerate, has, keys, same, type; casts, which
  * map over structures; name and stop_grad, which give back what they get. Structures taken apart and put
  * together again (flatten, unflatten) are in kern_flat.c. */
+#include "residual.h"
 #include "index.h"
 #include "kern_util.h"
 #include "number.h"
@@ -35,12 +36,14 @@ static bool append_tuple(prim_call *c, tuple *t, value v) {
     return true;
 }
 
+bool kern_saved(prim_call *c) { return residual_report(c->vm, c->args[0], c->args[1], &c->out); }
+
 bool kern_append(prim_call *c) {
     shaped t, v;
     if (c->args[0].tag == V_TUPLE) return append_tuple(c, as_tuple(c->args[0]), c->args[1]);
     if (c->args[0].tag != V_ARRAY)
-        return prim_fail(c, 0, DIAG_TYPE, "expects a tuple, a vector or a matrix, not a %s",
-                         value_is_scalar(c->args[0]) ? "number" : value_type_name(c->args[0]));
+        return prim_fail(c, 0, DIAG_TYPE, "expects a tuple, a vector or a matrix, not %s",
+                         value_a_type(c->args[0]));
     shaped_of(&c->args[0], &t);
     if (!arg_shaped(c, 1, &v)) return false;
     if (!shape_equal(t.rank - 1, t.shape + 1, v.rank, v.shape)) {
@@ -148,7 +151,7 @@ static bool items_in(prim_call *c, int arg, value x, int64_t *n) {
     if (x.tag == V_TUPLE) *n = as_tuple(x)->n;
     else if (x.tag == V_ARRAY) *n = array_shape(as_array(x))[0];
     else
-        return prim_fail(c, arg, DIAG_TYPE, "expects tuples or arrays, not a %s", value_is_scalar(x) ? "number" : value_type_name(x));
+        return prim_fail(c, arg, DIAG_TYPE, "expects tuples or arrays, not %s", value_a_type(x));
     return true;
 }
 
@@ -293,7 +296,7 @@ bool kern_same(prim_call *c) {
 }
 
 bool kern_keys(prim_call *c) {
-    if (c->args[0].tag != V_RECORD) return prim_fail(c, 0, DIAG_TYPE, "expects a record, not a %s", value_type_name(c->args[0]));
+    if (c->args[0].tag != V_RECORD) return prim_fail(c, 0, DIAG_TYPE, "expects a record, not %s", value_a_type(c->args[0]));
     const record *r = as_record(c->args[0]);
     tuple *t = tuple_new(c->vm, r->n, r->n);
     for (uint32_t i = 0; t && i < r->n; i++) {
@@ -332,14 +335,14 @@ bool kern_has(prim_call *c) {
         if (!arg_string(c, 1, &part)) return false;
         found = memmem(as_string(r)->s, as_string(r)->length, part->s, part->length) != NULL;
     } else if (r.tag == V_ARRAY) {
-        if (!value_is_scalar(v)) return prim_fail(c, 1, DIAG_TYPE, "an array has numbers, not a %s", value_type_name(v));
+        if (!value_is_scalar(v)) return prim_fail(c, 1, DIAG_TYPE, "an array has numbers, not %s", value_a_type(v));
         const array *a = as_array(r);
         int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
         if (a->size)
             do found = equal_items(array_at(a, o), v);
             while (!found && odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
     } else
-        return prim_fail(c, 0, DIAG_TYPE, "a %s has no fields or elements", value_is_scalar(r) ? "number" : value_type_name(r));
+        return prim_fail(c, 0, DIAG_TYPE, "%s has no fields or elements", value_a_type(r));
     c->out = value_bool(found);
     return true;
 }

@@ -112,7 +112,7 @@ bool kern_split_text(prim_call *c) {
 
 bool kern_join(prim_call *c) {
     const string *sep;
-    if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_TYPE, "parts must be a tuple of strings, not a %s", value_type_name(c->args[0]));
+    if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_TYPE, "parts must be a tuple of strings, not %s", value_a_type(c->args[0]));
     if (!arg_string(c, 1, &sep)) return false;
     const tuple *parts = as_tuple(c->args[0]);
     text t;
@@ -120,7 +120,7 @@ bool kern_join(prim_call *c) {
     for (uint32_t i = 0; i < parts->n; i++) {
         if (parts->v[i].tag != V_STRING) {
             text_close(&t);
-            prim_fail(c, 0, DIAG_TYPE, "part %u is not a string but a %s", i, value_type_name(parts->v[i]));
+            prim_fail(c, 0, DIAG_TYPE, "part %u is not a string but %s", i, value_a_type(parts->v[i]));
             vm_help(c->vm, "format(\"{}\", x) makes a string of any value");
             return false;
         }

@@ -206,9 +206,10 @@ static void tally_values(vm *m, tally *k, work *todo, const value *v, uint64_t n
             work_add(m, todo, v[i].u.o);
             continue;
         }
-        k->values++;
         buffer *b = as_array(v[i])->buf;
-        if (first_time(m, k, b)) k->bytes += b->bytes;
+        if (!first_time(m, k, b)) continue;
+        k->values++;
+        k->bytes += b->bytes;
     }
 }
 
@@ -238,11 +239,15 @@ static bool report_put(vm *m, value *r, const char *name, uint64_t x)
     return record_set(m, r, y, value_i64((int64_t)x));
 }
 
-bool residual_report(vm *m, value v, value *out)
+bool residual_report(vm *m, value v, value without, value *out)
 {
     tally k = {0};
     work todo = {.cap = 64};
     todo.of = todo.small;
+    /* What is counted first is seen already when its turn comes. */
+    tally_values(m, &k, &todo, &without, 1);
+    while (todo.n) tally_object(m, &k, &todo, todo.of[--todo.n]);
+    k.values = k.bytes = 0;
     tally_values(m, &k, &todo, &v, 1);
     while (todo.n) tally_object(m, &k, &todo, todo.of[--todo.n]);
     work_close(m, &todo);

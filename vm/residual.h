@@ -83,6 +83,7 @@ bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32
 bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v);
 void keep_open(vm *m);
 void keep_close(vm *m);
-/* "64 values, 1.2 MiB": what residuals reachable from v hold, as a record for saved(f, …). */
-bool residual_report(vm *m, value v, value *out);
+/* How many arrays of their own memory are reachable from v but not from `without`, and their bytes: the
+   record that saved(f, …) gives. */
+bool residual_report(vm *m, value v, value without, value *out);
 #endif

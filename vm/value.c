@@ -420,6 +420,21 @@ const char *value_type_name(value v)
     }
 }
 
+const char *value_a_type(value v)
+{
+    switch ((value_tag)v.tag) {
+    case V_BOOL: return "a bool";
+    case V_I64: case V_F32: case V_F64: return "a number";
+    case V_ARRAY: return "an array";
+    case V_STRING: return "a string";
+    case V_TUPLE: return "a tuple";
+    case V_RECORD: return "a record";
+    case V_FUNCTION: return "a function";
+    case V_SLICE: case V_ELLIPSIS: return "a slice";
+    default: return value_type_name(v);
+    }
+}
+
 void value_describe(vm *m, value v, text *out)
 {
     switch ((value_tag)v.tag) {

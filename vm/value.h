@@ -120,4 +120,5 @@ bool value_same(value a, value b);
 void value_describe(vm *m, value v, text *out);
 /* "array", "record", "tuple", "string", "function", "none". */
 const char *value_type_name(value v);
+const char *value_a_type(value v); /* "an array", "a number", "none": for messages */
 #endif
