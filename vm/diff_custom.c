@@ -3,7 +3,7 @@
  * Such a function is a closure with captures (f, back) over one special Code per VM, which calls f. Its
  * derivatives are written here by hand instead of by the passes:
  *
- *   fwd   y = f(args…), and a pullback that keeps back, y and args
+ *   fwd   y = the function at args…, and a pullback that keeps back, y and args
  *   rev   back(dy, y, args…): one cotangent for one argument, else a tuple
  *   jvp   the transpose of back, which is linear in dy: stdlib/derive.rl's __custom_jvp */
 #include "diff.h"
@@ -61,7 +61,9 @@ code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask) {
     reg fn = p[F], back = p[BACK], args = p[2 + lead];
     if (mask_has(mask, 0)) custom_prim(&b, PRIM_no_captures, 1, &fn);
     if (kind == DERIVE_FWD) {
-        instr *call = builder_add(&b, OP_CODE_CALL, CALL_SPREAD, 1, 2, (reg[]){fn, args});
+        /* The function itself, not f: a derivative of this is the custom one again. */
+        instr *self = builder_add(&b, OP_CODE_SELF, 1, 1, 0, NULL);
+        instr *call = self ? builder_add(&b, OP_CODE_CALL, CALL_SPREAD, 1, 2, (reg[]){self->dst[0], args}) : NULL;
         reg y = call ? call->dst[0] : 0;
         b.flags = INSTR_RESIDUAL;
         instr *pull = builder_add(&b, OP_CODE_CLOSURE, builder_code(&b, code_retain(rev)), 1, 3, (reg[]){back, y, args});
