@@ -145,11 +145,15 @@ fn __custom_jvp(f, back, args, tangents) {
   (y, transpose(if (len(args) == 1) { tangents[0] } else { tangents }))
 }
 
-# saved(f, args...): what the forward pass of f keeps for its adjoint program, as {values, bytes}: arrays
-# beside the arguments and what f captured.
+# saved(f, args...): what the forward pass of f, differentiated by every argument, would keep for the adjoint
+# program. values has a record for each: {name, dtype, shape, count, bytes, line, function, from, needed,
+# needed_line, block}: from is "computed", "argument", "captured" or "kept by the block"; needed is what the adjoint
+# program wants it for; block is the line of the checkpoint block that is replayed from it, else 0. blocks has
+# {line, function, count, enters, bytes} for each block. bytes is the sum of what was computed, given_bytes that of
+# arguments and captured values (a scalar is no array and counts 0).
 fn saved(f, args...) {
   (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args)
-  __saved(pullback, (f, args))
+  __saved(pullback, f, args)
 }
 
 # check_grad(f, args...): compares the gradient of f with central differences at every element of every

@@ -36,7 +36,6 @@ static bool append_tuple(prim_call *c, tuple *t, value v) {
     return true;
 }
 
-bool kern_saved(prim_call *c) { return residual_report(c->vm, c->args[0], c->args[1], &c->out); }
 
 bool kern_append(prim_call *c) {
     shaped t, v;
