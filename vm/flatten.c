@@ -601,7 +601,7 @@ static void hoist(flat *f, const block *b, uint32_t *slots, uint32_t *n)
 {
     for (uint32_t k = 0; k < b->n && !f->failed; k++) {
         const instr *i = b->list[k];
-        for (uint32_t j = 0; j < i->nblocks; j++) hoist(f, i->blocks[j], slots, n);
+        for (uint32_t j = 0; j < blocks_run(i); j++) hoist(f, i->blocks[j], slots, n);
         if (i->op != OP_CODE_CONST || *n == HOIST_MOST || value_is_heap(f->tree->consts[i->imm])) continue;
         uint32_t s = slot_new(f, OCCUPIED | RESERVED);
         slots[(*n)++] = f->slot[i->dst[0]] = s;

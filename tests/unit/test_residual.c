@@ -408,9 +408,12 @@ START_TEST(report)
     value t = tape_new(m, 2), e[2] = {vector(10), value_undef()}, out;
     e[1] = value_retain(e[0]);
     ck_assert(tape_push(m, &t, 2, e));
-    ck_assert(residual_report(m, t, &out));
-    ck_assert_int_eq(as_record(out)->v[0].u.i, 2);  /* values */
+    ck_assert(residual_report(m, t, value_none(), &out));
+    ck_assert_int_eq(as_record(out)->v[0].u.i, 1);  /* arrays of their own memory */
     ck_assert_int_eq(as_record(out)->v[1].u.i, 80); /* bytes: one buffer */
+    value_release(m, out);
+    ck_assert(residual_report(m, t, e[0], &out)); /* what the caller has anyway */
+    ck_assert_int_eq(as_record(out)->v[1].u.i, 0);
     value_release(m, out);
     value_release(m, t);
     close_vm();
