@@ -82,9 +82,18 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 
 # --- tests ------------------------------------------------------------------------------------
 # Each prints a line of what passed; any failure stops make.
-test: unit examples spec
+# Everything is built first, on all cores; then the parts run one after another.
+JOBS := $(shell nproc)
+PARTS := unit cases spec examples random
+test:
+	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/random
+	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
 unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
+
+# Scripts with what they must print, or how they must fail, in their comments.
+cases: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/run_cases.sh
 
 # The examples print what their comments say.
 examples: $(BUILD)/replay
@@ -104,7 +113,7 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:
-	$(MAKE) test BUILD=$(BUILD)/asan OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+	$(MAKE) test BUILD=$(BUILD)/asan RANDOM_COUNT=200 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 
 # --- people -----------------------------------------------------------------------------------
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
