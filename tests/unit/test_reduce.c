@@ -221,7 +221,7 @@ END_TEST
 /* Each allocation refused in turn: an error, and nothing held. */
 static void refuse_each(const char *name, uint32_t n, const value *args) {
     for (uint64_t k = 1;; k++) {
-        size_t live = m->mem.live_all, code = m->mem.live[MEM_TEXT];
+        size_t live = m->mem.live_all, texts = m->mem.live[MEM_TEXT];
         value out = value_undef();
         m->mem.fail_at = m->mem.count + k;
         bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
@@ -231,7 +231,7 @@ static void refuse_each(const char *name, uint32_t n, const value *args) {
         ck_assert_msg(ok || m->error, "%s: refused without an error", name);
         if (m->error) diag_free(m->error);
         m->error = NULL;
-        ck_assert_msg(m->mem.live_all - m->mem.live[MEM_TEXT] == live - code, "%s holds memory after allocation %d", name, (int)k);
+        ck_assert_msg(m->mem.live_all - m->mem.live[MEM_TEXT] == live - texts, "%s holds memory after allocation %d", name, (int)k);
         if (!refused) return;
     }
 }
