@@ -160,7 +160,6 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
         if (i->imm >= UINT16_MAX) return bad(v, i, "entries of %u values", i->imm);
         break;
     case OP_CODE_CHECKPOINT:
-        if (i->nblocks == 1 && i->nsrc > 1) return bad(v, i, "%u sources", i->nsrc);
         if (i->nblocks == 2 && i->ntapes != i->nsrc) return bad(v, i, "widths of %u sources", i->ntapes);
         break;
     case OP_CODE_FUSED: return bad(v, i, "belongs to the run form");

@@ -97,6 +97,7 @@ static const struct { opcode op; const char *text; } snippets[] = {
                       "  return %8\n")},
     {OP_CODE_CHECKPOINT, FN("  h, %0 = checkpoint { yield x, y }\n"
                             "  %1 = checkpoint (save = dots, slots = 8, budget = 64, spill) x { yield y }\n"
+                            "  %2 = checkpoint x:1, y:0 { yield y } means { yield y, x }\n"
                             "  checkpoint (save = [\"a\", \"b\\\"\"]) { yield }\n"
                             "  checkpoint (save = not [\"a\"]) { yield }\n"
                             "  checkpoint (save = everything) { yield }\n"
@@ -256,7 +257,9 @@ START_TEST(structure)
     refuse("fn f(x) { y = if x { z = const 1\n yield z } else { yield z }\n return x }", "outside its block");
     refuse("fn f(x) { y = if x { z = const 1\n yield z } else { yield x }\n return z }", "outside its block");
     refuse("fn f(x) { y = if x { z = self 0\n yield z } else { yield x }\n return y }", "in a nested block");
-    refuse("fn f(x) { y = checkpoint x, x { yield x }\n return y }", "2 sources");
+    /* A meaning yields the results and then as many values as its sources' widths say. */
+    refuse("fn f(x) { y = checkpoint x:1 { yield x } means { yield x }\n return y }", "1 values");
+    refuse("fn f(x) { y = checkpoint x { yield x } means { yield x, x }\n return y }", "widths");
     refuse("fn f(x) { y = checkpoint { yield }\n return y }", "0 values");
     refuse("fn f(x) { y = checkpoint (slots = 1, save = [1]) { yield x }\n return y }", "expected a string");
     refuse("fn f(x) { y = loop.range x, x, x do (i) { yield x }\n return y }", "1 parameters where 2 belong");
