@@ -34,7 +34,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit examples spec random cases asan check format install clean help
+.PHONY: all deps run test unit examples spec golden random cases asan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -84,7 +84,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit cases spec examples random
+PARTS := unit cases spec golden examples random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -102,6 +102,10 @@ examples: $(BUILD)/replay
 # SPEC.md: its examples, and its generated sections.
 spec: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/spec/run.sh
+
+# Listings of adjoint programs.
+golden: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/golden/run.sh
 
 # Random programs, with and without their blocks: RANDOM_SEED=, RANDOM_COUNT=, RANDOM_JOBS=. The linker hands
 # memory_close to the runner, which looks at the books before they go.

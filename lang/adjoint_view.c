@@ -1,299 +1,317 @@
-/* adjoint_view.c: `replay adjoint FILE FUNCTION`: a function's source lines, and under each what the
- * forward pass runs there and what the adjoint program runs for it, side by side.
+/* adjoint_view.c: `replay adjoint FILE FUNCTION`: a function's source lines on the left, and beside each
+ * what the adjoint program does for it.
  *
- * Values go by the user's names; the cotangent of h is h_adj. Constants stand where they are used. What
- * only keeps shapes (forms) is folded into the operation that uses it: `fit(c, x)` is c summed and cast
- * to the form of x. */
+ * The left column is read downwards, with a line for what the forward pass keeps, and where; the right
+ * one upwards, from the last line of the function, as the adjoint program runs. So a loop's adjoint opens
+ * beside the line the loop ends on, and the replay of a block stands beside the block's end. */
 #include "adjoint_view.h"
+#include "adjoint_text.h"
 #include "command.h"
-#include "../vm/print.h"
 #include <string.h>
 
 typedef struct row { uint32_t line; char *s; struct row *next; } row;
-typedef struct column { row *first, **last; } column;
 
 typedef struct view {
     vm *m;
     arena arena;
-    const code *c;
-    const instr **def; /* by register: its CONST or form instruction, shown where it is used */
-    column *to;
-    bool failed;
+    code *f;
+    speller s;            /* of the Code being walked */
+    row *left, *right;    /* newest first */
+    uint32_t now;         /* line of the last row on the right: rows never go down again */
     int depth;
+    bool failed;
 } view;
 
-static uint32_t line_of(const view *v, const instr *i)
+static uint32_t line_in(const view *v, span at, uint32_t where)
 {
-    uint32_t line = 0, at;
-    if (i->at.src && i->at.src == v->c->src) span_where(i->at, &line, &at);
+    uint32_t line = 0, column;
+    if (at.src && at.src == v->f->src) span_where((span){at.src, where, where}, &line, &column);
     return line;
 }
+static uint32_t first_line(const view *v, const instr *i) { return line_in(v, i->at, i->at.lo); }
+static uint32_t last_line(const view *v, const instr *i) { return line_in(v, i->at, i->at.hi > i->at.lo ? i->at.hi - 1 : i->at.hi); }
 
-static void put(view *v, uint32_t line, const text *t)
-{
-    row *r = arena_alloc(&v->arena, sizeof *r);
-    char *s = arena_text(&v->arena, text_str(t), t->n);
-    if (!r || !s || t->failed) {
-        v->failed = true;
-        return;
-    }
-    r->line = line;
-    r->s = s;
-    *v->to->last = r;
-    v->to->last = &r->next;
-}
-
-static const prim *row_of(const instr *i) { return &prims[i->imm & ~PRIM_SPREAD]; }
-static bool is_form(const instr *i) { return i->op == OP_CODE_PRIM && !strncmp(row_of(i)->name, "__form", 6); }
-
-static void show(view *v, reg r, text *t)
-{
-    const instr *d = v->def[r];
-    if (d && is_form(d)) {
-        show(v, d->src[0], t);
-        return;
-    }
-    if (!d) {
-        if (v->c->reg_names[r]) text_puts(t, symbol_name(v->m->symbols, v->c->reg_names[r]));
-        else text_printf(t, "t%u", r);
-        return;
-    }
-    value k = v->c->consts[d->imm];
-    if (k.tag == V_ZERO) text_puts(t, "0");
-    else if (k.tag == V_UNDEF) text_puts(t, "default");
-    else if (k.tag == V_ELLIPSIS) text_puts(t, "...");
-    else if (k.tag == V_SLICE) {
-        const value part[3] = {as_slice(k)->start, as_slice(k)->stop, as_slice(k)->step};
-        for (int p = 0; p < 3; p++) {
-            if (p == 1 || (p == 2 && part[2].tag != V_NONE)) text_putc(t, ':');
-            if (part[p].tag != V_NONE) value_print(v->m, part[p], PRINT_REPR, t);
-        }
-    } else value_print(v->m, k, PRINT_REPR, t);
-}
-
-static void show_list(view *v, const reg *r, uint32_t n, text *t)
-{
-    for (uint32_t k = 0; k < n; k++) {
-        if (k) text_puts(t, ", ");
-        show(v, r[k], t);
-    }
-}
-
-/* How a primitive reads: $0, $1 … are its arguments. */
-static const struct { const char *prim, *text; } readable[] = {
-    {"add", "$0 + $1"}, {"sub", "$0 - $1"}, {"mul", "$0 * $1"}, {"div", "$0 / $1"}, {"pow", "$0 ^ $1"}, {"neg", "-$0"},
-    {"floordiv", "$0 // $1"}, {"mod", "$0 % $1"}, {"matmul", "$0 @ $1"}, {"lt", "$0 < $1"}, {"le", "$0 <= $1"},
-    {"gt", "$0 > $1"}, {"ge", "$0 >= $1"}, {"eq", "$0 == $1"}, {"ne", "$0 != $1"}, {"__transpose_last", "$0'"},
-    {"__index", "$0[$1]"}, {"__range", "$0..$1"}, {"__zmul", "$0 * $1"}, {"__acc", "$0 + $1"},
-    {"__reduce_to", "fit($0, $1)"}, {"__spread_to", "fit($0, $1)"}, {"__acc_matmul_a", "$0 + $1 @ $2'"},
-    {"__acc_matmul_b", "$0 + $2' @ $1"}, {"__acc_index", "$0 with [$3] + $1"}, {"__acc_field", "$0 with .$2 + $1"},
-    {"__cot_index", "$0[$1]"}, {"__cot_field", "$0.$1"}, {"__cot_clear", "$0 with [$1] = 0"},
-    {"__setindex", "$0 with [$1] = $2"}, {"__array", "array($0)"},
-};
-
-static void show_prim(view *v, const instr *i, text *t)
-{
-    const char *name = row_of(i)->name;
-    for (size_t k = 0; k < sizeof readable / sizeof *readable; k++) {
-        if (strcmp(readable[k].prim, name)) continue;
-        for (const char *s = readable[k].text; *s; s++) {
-            if (*s != '$') {
-                text_putc(t, *s);
-                continue;
-            }
-            uint32_t a = (uint32_t)(*++s - '0');
-            if (a < i->nsrc) show(v, i->src[a], t);
-        }
-        return;
-    }
-    text_printf(t, "%s(", !strncmp(name, "__", 2) ? name + 2 : name);
-    show_list(v, i->src, i->nsrc, t);
-    text_putc(t, ')');
-}
-
-static void show_carried(view *v, const block *k, uint32_t first, text *t)
-{
-    if (k->nparams <= first) return;
-    text_puts(t, ", carrying ");
-    show_list(v, k->params + first, k->nparams - first, t);
-}
-
-static void show_loop(view *v, const instr *i, text *t)
-{
-    const block *k = i->blocks[0];
-    switch (i->imm & LOOP_KIND) {
-    case LOOP_TAPE: {
-        uint32_t w = 0;
-        for (uint32_t j = 0; j < i->ntapes; j++) w += i->widths[j];
-        text_puts(t, "for each entry, last first");
-        if (w) text_puts(t, ": ");
-        show_list(v, k->params, w, t);
-        show_carried(v, k, w, t);
-        return;
-    }
-    case LOOP_RANGE:
-        text_puts(t, "for ");
-        show(v, k->params[0], t);
-        text_puts(t, " in ");
-        show(v, i->src[0], t);
-        text_puts(t, "..");
-        show(v, i->src[1], t);
-        show_carried(v, k, 1, t);
-        return;
-    default:
-        text_puts(t, "while");
-        show_carried(v, k, 0, t);
-    }
-}
-
-static void show_instr(view *v, const instr *i, text *t)
-{
-    symbols *names = v->m->symbols;
-    show_list(v, i->dst, i->ndst, t);
-    if (i->ndst) text_puts(t, " = ");
-    switch (i->op) {
-    case OP_CODE_PRIM: show_prim(v, i, t); return;
-    case OP_CODE_LOOP: show_loop(v, i, t); return;
-    case OP_CODE_TUPLE:
-        text_putc(t, '(');
-        show_list(v, i->src, i->nsrc, t);
-        text_putc(t, ')');
-        return;
-    case OP_CODE_UNPACK: case OP_CODE_DEFINED: show(v, i->src[0], t); return;
-    case OP_CODE_FIELD:
-        show(v, i->src[0], t);
-        text_printf(t, ".%s", symbol_name(names, i->imm));
-        return;
-    case OP_CODE_SETFIELD:
-        show(v, i->src[0], t);
-        text_printf(t, " with .%s = ", symbol_name(names, i->imm));
-        show(v, i->src[1], t);
-        return;
-    case OP_CODE_RECORD:
-        text_putc(t, '{');
-        for (uint32_t k = 0; k < i->nsrc; k++) {
-            text_printf(t, "%s%s: ", k ? ", " : "", symbol_name(names, v->c->names[i->imm].names[k]));
-            show(v, i->src[k], t);
-        }
-        text_putc(t, '}');
-        return;
-    case OP_CODE_GLOBAL: text_puts(t, symbol_name(names, i->imm)); return;
-    case OP_CODE_CALL:
-        if (i->imm & CALL_PULLBACK) text_puts(t, "pull back ");
-        show(v, i->src[0], t);
-        text_putc(t, '(');
-        show_list(v, i->src + 1, i->nsrc - 1, t);
-        text_puts(t, i->imm & CALL_SPREAD ? "...)" : ")");
-        return;
-    case OP_CODE_DERIVE:
-        text_puts(t, i->imm == DERIVE_FWD ? "forward pass of " : "tangent of ");
-        show(v, i->src[0], t);
-        return;
-    case OP_CODE_CLOSURE:
-        text_puts(t, i->flags & INSTR_RESIDUAL ? "keep " : "function capturing ");
-        if (!i->nsrc) text_puts(t, "nothing");
-        show_list(v, i->src, i->nsrc, t);
-        return;
-    case OP_CODE_REPLAYABLE:
-        text_puts(t, "replayable from ");
-        if (!i->nsrc) text_puts(t, "nothing");
-        show_list(v, i->src, i->nsrc, t);
-        return;
-    case OP_CODE_FORCE:
-        text_puts(t, "REPLAY of ");
-        show(v, i->src[0], t);
-        return;
-    case OP_CODE_TAPE: text_puts(t, "empty tape"); return;
-    case OP_CODE_TAPEPUSH:
-        text_puts(t, "push ");
-        if (i->nsrc == 1) text_puts(t, "nothing");
-        show_list(v, i->src + 1, i->nsrc - 1, t);
-        return;
-    case OP_CODE_IF:
-        text_puts(t, "if ");
-        show(v, i->src[0], t);
-        return;
-    case OP_CODE_CHECKPOINT:
-        text_puts(t, v->c->role == CODE_REV ? "the block's adjoint" : "the block, as it stands");
-        return;
-    default:
-        text_printf(t, "%s ", op_rows[i->op].name);
-        show_list(v, i->src, i->nsrc, t);
-    }
-}
-
-static void put_words(view *v, uint32_t line, int depth, const char *s)
+static void put(view *v, row **to, uint32_t line, int depth, const char *s)
 {
     text t;
     text_open(&t, &v->m->mem);
     for (int k = 0; k < depth; k++) text_puts(&t, "  ");
     text_puts(&t, s);
-    put(v, line, &t);
+    row *r = arena_alloc(&v->arena, sizeof *r);
+    char *copy = arena_text(&v->arena, text_str(&t), t.n);
+    if (!r || !copy || t.failed) v->failed = true;
+    else {
+        *r = (row){line, copy, *to};
+        *to = r;
+    }
     text_close(&t);
 }
 
-static void walk(view *v, const block *b)
+static void say(view *v, uint32_t line, const char *s)
+{
+    if (line && line < v->now) v->now = line;
+    put(v, &v->right, v->now, v->depth, s);
+}
+
+/* --- left: what the forward pass keeps --------------------------------------------------------- */
+
+/* "keeps h, w": those a person would name. Loop variables and residuals of calls keep themselves. */
+static void keeps(view *v, uint32_t line, const char *what, const reg *r, uint32_t n)
+{
+    text t;
+    text_open(&t, &v->m->mem);
+    text_puts(&t, what);
+    const char *comma = " ";
+    for (uint32_t k = 0; k < n; k++) {
+        if (spell_nameless(&v->s, r[k])) continue;
+        text_puts(&t, comma);
+        spell_reg(&v->s, r[k], &t);
+        comma = ", ";
+    }
+    if (!n) text_puts(&t, " nothing");
+    if (!n || *comma == ',') put(v, &v->left, line, 2, text_str(&t));
+    text_close(&t);
+}
+
+static void walk_fwd(view *v, const block *b, const instr *loop)
 {
     for (uint32_t n = 0; n < b->n && !v->failed; n++) {
         const instr *i = b->list[n];
-        if (i->ndst == 1 && (i->op == OP_CODE_CONST || is_form(i))) {
-            v->def[i->dst[0]] = i;
-            continue;
-        }
-        if (i->op == OP_CODE_YIELD && !i->nsrc) continue;
-        text t;
-        text_open(&t, &v->m->mem);
-        for (int k = 0; k < v->depth; k++) text_puts(&t, "  ");
-        show_instr(v, i, &t);
-        put(v, line_of(v, i), &t);
-        text_close(&t);
-        for (uint32_t k = 0; k < i->nblocks; k++) {
-            if (k) put_words(v, line_of(v, i), v->depth, "else");
-            v->depth++;
-            walk(v, i->blocks[k]);
-            v->depth--;
-        }
+        if (i->op == OP_CODE_REPLAYABLE && n + 1 < b->n) keeps(v, first_line(v, b->list[n + 1]), "· keeps what enters:", i->src, i->nsrc);
+        if (i->op == OP_CODE_TAPEPUSH && loop) keeps(v, last_line(v, loop), "· each round keeps:", i->src + 1, i->nsrc - 1);
+        if (i->op == OP_CODE_CLOSURE && i->flags & INSTR_RESIDUAL)
+            keeps(v, line_in(v, v->f->at, v->f->at.hi - 1), "· keeps:", i->src, i->nsrc);
+        for (uint32_t k = 0; k < blocks_run(i); k++) walk_fwd(v, i->blocks[k], i->op == OP_CODE_LOOP ? i : loop);
     }
 }
 
-static bool column_of(view *v, const code *c, column *to)
+/* --- right: the adjoint program ---------------------------------------------------------------- */
+
+static void walk_rev(view *v, const block *b, const instr *around);
+
+/* Names in a row that a person would use, behind `what`; nothing when there are none. */
+static void add_names(view *v, const char *what, const reg *r, uint32_t n, text *t)
 {
-    *to = (column){.last = &to->first};
-    v->c = c;
-    v->to = to;
-    v->depth = 0;
-    v->def = arena_alloc(&v->arena, (c->nregs + 1) * sizeof *v->def);
-    if (!v->def) return false;
-    walk(v, c->body);
-    return !v->failed;
+    for (uint32_t k = 0; k < n; k++) {
+        if (spell_nameless(&v->s, r[k]) || !v->s.uses[r[k]]) continue;
+        text_puts(t, what);
+        what = ", ";
+        spell_reg(&v->s, r[k], t);
+    }
 }
 
-static void put_line(text *out, const source *src, uint32_t line)
+static void say_loop(view *v, const instr *i)
+{
+    const block *k = i->blocks[0];
+    uint32_t w = 0;
+    text t;
+    text_open(&t, &v->m->mem);
+    if ((i->imm & LOOP_KIND) == LOOP_TAPE) {
+        for (uint32_t j = 0; j < i->ntapes; j++) w += i->widths[j];
+        text_puts(&t, "for each round, last to first");
+        add_names(v, ", with its ", k->params, w, &t);
+    } else text_puts(&t, "loop");
+    text_puts(&t, " {");
+    say(v, last_line(v, i), text_str(&t));
+    text_close(&t);
+    v->depth++;
+    walk_rev(v, k, i);
+    v->depth--;
+    say(v, first_line(v, i), "}");
+}
+
+/* Does running the block do anything but pass on what there was? */
+static bool idle(const view *v, const block *b)
+{
+    for (uint32_t k = 0; k + 1 < b->n; k++)
+        if (!(b->list[k]->ndst == 1 && spell_inline(&v->s, b->list[k]->dst[0]))) return false;
+    const instr *y = b->list[b->n - 1];
+    for (uint32_t k = 0; k < y->nsrc; k++)
+        if (v->s.home[y->src[k]] == b && !spell_is_zero(&v->s, y->src[k])) return false;
+    return true;
+}
+
+/* What stands behind an `if` that returned is part of its second arm. */
+static void lowest_line(const view *v, const block *b, uint32_t *line)
+{
+    for (uint32_t k = 0; k < b->n; k++) {
+        uint32_t l = last_line(v, b->list[k]);
+        if (l > *line && b->list[k]->op != OP_CODE_YIELD) *line = l;
+        for (uint32_t j = 0; j < b->list[k]->nblocks; j++) lowest_line(v, b->list[k]->blocks[j], line);
+    }
+}
+
+static void walk_arm(view *v, const instr *i, uint32_t arm)
+{
+    speller *s = &v->s;
+    bool room = s->narms < sizeof s->arms / sizeof *s->arms;
+    if (room) {
+        s->arms[s->narms].place = i->at.lo;
+        s->arms[s->narms++].arm = arm;
+    }
+    walk_rev(v, i->blocks[arm], i);
+    if (room) s->narms--;
+}
+
+static void say_if(view *v, const instr *i)
+{
+    const block *yes = i->blocks[0], *no = i->blocks[1];
+    bool both = !idle(v, yes) && !idle(v, no), only_no = idle(v, yes);
+    text t;
+    text_open(&t, &v->m->mem);
+    text_puts(&t, both || only_no ? "if (not (" : "if (");
+    spell_reg(&v->s, i->src[0], &t);
+    text_puts(&t, both || only_no ? ")) {" : ") {");
+    uint32_t lowest = last_line(v, i);
+    lowest_line(v, yes, &lowest);
+    lowest_line(v, no, &lowest);
+    say(v, lowest, text_str(&t));
+    text_close(&t);
+    v->depth++;
+    /* Read upwards, the second arm comes first. */
+    if (both || only_no) walk_arm(v, i, 1);
+    if (both) {
+        v->depth--;
+        say(v, v->now > first_line(v, i) + 1 ? v->now - 1 : v->now, "} else {");
+        v->depth++;
+    }
+    if (!only_no) walk_arm(v, i, 0);
+    v->depth--;
+    say(v, first_line(v, i), "}");
+}
+
+static void say_replay(view *v, const instr *i)
+{
+    text t;
+    text_open(&t, &v->m->mem);
+    uint32_t lo = first_line(v, i), hi = last_line(v, i);
+    if (lo == hi) text_printf(&t, "REPLAY line %u", lo);
+    else text_printf(&t, "REPLAY lines %u to %u", lo, hi);
+    add_names(v, " for ", i->dst, i->ndst, &t);
+    say(v, hi, text_str(&t));
+    text_close(&t);
+}
+
+/* What a block yields or a function returns, where that is not what is called so already. */
+static void say_yield(view *v, const instr *i, const instr *around)
+{
+    for (uint32_t k = 0; around && k < i->nsrc && k < around->ndst; k++) {
+        reg from = i->src[k], to = around->dst[k];
+        if (spell_is_zero(&v->s, from) || !v->s.uses[to] || !v->s.c->reg_names[to]) continue;
+        text a, b;
+        text_open(&a, &v->m->mem);
+        text_open(&b, &v->m->mem);
+        spell_reg(&v->s, to, &a);
+        spell_reg(&v->s, from, &b);
+        if (strcmp(text_str(&a), text_str(&b))) {
+            text_printf(&a, " = %s", text_str(&b));
+            say(v, 0, text_str(&a));
+        }
+        text_close(&a);
+        text_close(&b);
+    }
+}
+
+static void say_return(view *v, const instr *i)
+{
+    text t;
+    text_open(&t, &v->m->mem);
+    text_puts(&t, "return ");
+    if (i->nsrc == 2 && !spell_is_zero(&v->s, i->src[0])) {
+        text_puts(&t, "captured: ");
+        spell_reg(&v->s, i->src[0], &t);
+        text_puts(&t, "; arguments: ");
+    }
+    spell_reg(&v->s, i->src[i->nsrc - 1], &t);
+    say(v, line_in(v, v->f->at, v->f->at.lo), text_str(&t));
+    text_close(&t);
+}
+
+static void walk_rev(view *v, const block *b, const instr *around)
+{
+    for (uint32_t n = 0; n < b->n && !v->failed; n++) {
+        const instr *i = b->list[n];
+        if (i->ndst == 1 && spell_inline(&v->s, i->dst[0])) continue;
+        switch (i->op) {
+        case OP_CODE_YIELD: say_yield(v, i, around); continue;
+        case OP_CODE_RETURN: say_return(v, i); continue;
+        case OP_CODE_LOOP: say_loop(v, i); continue;
+        case OP_CODE_IF: say_if(v, i); continue;
+        case OP_CODE_FORCE: say_replay(v, i); continue;
+        case OP_CODE_CHECKPOINT:
+            walk_rev(v, i->blocks[0], i);
+            say(v, first_line(v, i), "free the replay");
+            continue;
+        default: break;
+        }
+        text t;
+        text_open(&t, &v->m->mem);
+        spell_instr(&v->s, i, &t);
+        if (t.n) say(v, first_line(v, i), text_str(&t));
+        text_close(&t);
+    }
+}
+
+/* --- side by side ------------------------------------------------------------------------------ */
+
+static size_t columns(const char *s, size_t n) { return utf8_length(s, n); }
+
+static const char *source_line_of(const source *src, uint32_t line, size_t *n)
 {
     uint32_t lo = src->lines[line - 1], hi = line < src->nlines ? src->lines[line] : (uint32_t)src->length;
     while (hi > lo && (src->text[hi - 1] == '\n' || src->text[hi - 1] == '\r')) hi--;
-    text_printf(out, "%4u | ", line);
-    text_add(out, src->text + lo, hi - lo);
+    *n = hi - lo;
+    return src->text + lo;
+}
+
+static void put_row(text *out, uint32_t line, const char *l, size_t n, const char *r, size_t width)
+{
+    if (line) text_printf(out, "%4u ", line);
+    else text_puts(out, "     ");
+    text_add(out, l, n);
+    if (r) {
+        for (size_t k = columns(l, n); k < width; k++) text_putc(out, ' ');
+        text_printf(out, " | %s", r);
+    }
     text_putc(out, '\n');
 }
 
-static size_t columns(const char *s) { return utf8_length(s, strlen(s)); }
-
-/* The rows of one source line, side by side. Rows of a line need not be neighbours in the program. */
-static void put_rows(text *out, const row *a, const row *b, uint32_t line, size_t w)
+/* The rows of a line: the source, then what is kept on the left; on the right, newest first, so that it is
+   read upwards. */
+static void put_line(const view *v, text *out, uint32_t line, size_t width)
 {
+    size_t n;
+    const char *s = source_line_of(v->f->src, line, &n);
+    const row *a = v->left, *b = v->right;
+    bool first = true;
     for (;;) {
-        while (a && a->line != line) a = a->next;
+        while (a && !first && a->line != line) a = a->next;
         while (b && b->line != line) b = b->next;
-        if (!a && !b) return;
-        text_printf(out, "       %s", a ? a->s : "");
-        if (b) {
-            for (size_t k = a ? columns(a->s) : 0; k < w; k++) text_putc(out, ' ');
-            text_printf(out, " | %s", b->s);
-        }
-        text_putc(out, '\n');
-        if (a) a = a->next;
+        if (!first && !a && !b) return;
+        if (first) put_row(out, line, s, n, b ? b->s : NULL, width);
+        else put_row(out, 0, a ? a->s : "", a ? strlen(a->s) : 0, b ? b->s : NULL, width);
+        if (!first && a) a = a->next;
+        first = false;
         if (b) b = b->next;
+    }
+}
+
+/* Says what the notation means that occurs. */
+static void put_legend(const view *v, text *out)
+{
+    static const struct { const char *mark, *meaning; } of[] = {
+        {"_adj", "x_adj is the cotangent of x"},
+        {"adj(", "adj(e) that of the value of e"},
+        {"fit(", "fit(g) is g summed to the shape of what it belongs to, where that was broadcast"},
+        {"spread(", "spread(g) is g back over what was reduced"},
+        {"back[", "back[f(x)](g) is the adjoint of that call"},
+        {"\xe2\x82", "x₃ is the x of line 3"},
+    };
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        bool found = false;
+        for (const row *r = v->right; r && !found; r = r->next) found = strstr(r->s, of[k].mark) != NULL;
+        for (const row *r = v->left; r && !found; r = r->next) found = strstr(r->s, of[k].mark) != NULL;
+        if (found) text_printf(out, "     # %s\n", of[k].meaning);
     }
 }
 
@@ -304,28 +322,40 @@ static const code *pullback_of(const code *fwd)
     return NULL;
 }
 
+static bool walk_both(view *v, const code *fwd, const code *rev)
+{
+    speller right;
+    adjoint_names_derived(v->m, fwd, rev);
+    if (!speller_open(&right, v->m, &v->arena, v->f, rev) || !speller_open(&v->s, v->m, &v->arena, v->f, fwd)) return false;
+    v->s.with = &right;
+    walk_fwd(v, fwd->body, NULL);
+    v->s = right;
+    v->now = line_in(v, v->f->at, v->f->at.hi - 1);
+    walk_rev(v, rev->body, NULL);
+    return !v->failed;
+}
+
 bool adjoint_view(vm *m, code *f, uint64_t mask, text *out)
 {
-    code *fwd = code_derive(f, DERIVE_FWD, mask);
+    code *fwd = adjoint_names(m, f) ? code_derive(f, DERIVE_FWD, mask) : NULL;
     if (!fwd) return false;
     const code *rev = pullback_of(fwd);
     if (!rev || !f->src) return vm_fail(m, DIAG_INTERNAL, "%s has no adjoint program to show", code_display_name(f));
-    view v = {.m = m};
+    view v = {.m = m, .f = f};
     arena_open(&v.arena, &m->mem, MEM_OTHER);
-    column left, right;
-    bool fine = column_of(&v, fwd, &left) && column_of(&v, rev, &right);
-    uint32_t from, to, at;
-    span_where((span){f->src, f->at.lo, f->at.lo}, &from, &at);
-    span_where((span){f->src, f->at.hi, f->at.hi}, &to, &at);
-    size_t w = 30;
-    for (const row *r = left.first; fine && r; r = r->next)
-        if (columns(r->s) > w) w = columns(r->s) < 60 ? columns(r->s) : 60;
-    text_printf(out, "%s: the forward pass on the left; on the right the adjoint program, which goes from the last line up\n",
-                code_display_name(f));
+    bool fine = walk_both(&v, fwd, rev);
+    uint32_t from = line_in(&v, f->at, f->at.lo), to = line_in(&v, f->at, f->at.hi - 1);
+    size_t width = 30, n;
     for (uint32_t line = from; fine && line <= to; line++) {
-        put_line(out, f->src, line);
-        put_rows(out, left.first, right.first, line, w);
+        const char *s = source_line_of(f->src, line, &n);
+        if (columns(s, n) > width) width = columns(s, n);
     }
+    for (const row *r = v.left; fine && r; r = r->next)
+        if (columns(r->s, strlen(r->s)) > width) width = columns(r->s, strlen(r->s));
+    if (width > 60) width = 60;
+    text_printf(out, "%s: read the function downwards, its adjoint program upwards\n", code_display_name(f));
+    put_legend(&v, out);
+    for (uint32_t line = from; fine && line <= to; line++) put_line(&v, out, line, width);
     arena_close(&v.arena);
     return fine && !out->failed ? true : vm_out_of_memory(m);
 }

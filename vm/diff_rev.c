@@ -625,6 +625,8 @@ scope *scope_open(diff *d, scope_kind kind, const block *primal) {
 void scope_walk(diff *d, scope *s) {
     scope *outside = d->at;
     block *rev_outside = d->rb.at;
+    span where = d->rb.where; /* what the caller adds afterwards has its own place */
+    uint32_t point = d->rb.point;
     d->at = s;
     d->rb.at = s->rev;
     for (uint32_t n = s->primal->n - 1; n-- > 0 && !d->failed;) {
@@ -637,6 +639,8 @@ void scope_walk(diff *d, scope *s) {
     scope_settle(d, s);
     d->at = outside;
     d->rb.at = rev_outside;
+    d->rb.where = where;
+    d->rb.point = point;
 }
 
 void scope_emit_fwd(diff *d, scope *s, block *into) {
