@@ -120,6 +120,8 @@ typedef struct diff {
     reg *rev_of; uint32_t nrev_of;  /* fwd register → rev register, REG_NONE */
     reg *cot; uint32_t ncot;        /* fwd register → rev register of its running cotangent, REG_NONE */
     reg *alias; uint32_t nalias;    /* rev register → the one it stands for */
+    reg *same; uint32_t nsame;      /* primal register → itself, but for those of blocks already copied */
+    reg *renamed; uint32_t nrenamed; /* fwd register → a region's, REG_NONE; clear between regions */
     reg zero;            /* rev: the constant symbolic zero, in the function's prologue; REG_NONE before */
     scope *at;
     bool failed;
@@ -135,6 +137,7 @@ reg diff_cot(diff *d, reg r);                 /* running cotangent or REG_NONE *
 reg diff_cot_or_zero(diff *d, reg r);
 reg diff_element(diff *d, reg g, uint32_t k); /* g[k] of a tuple of cotangents */
 void diff_cot_set(diff *d, reg r, reg g);
+void diff_table_reach(diff *d, reg **t, uint32_t *n, reg r); /* grown to hold r; new entries are REG_NONE */
 void diff_mark_used(const block *b, uint8_t *used); /* used[r] for every register that b reads, inside too */
 reg diff_zero(diff *d);
 reg diff_rev_prim(diff *d, enum prim_id p, uint32_t n, const reg *src);

@@ -260,6 +260,16 @@ void diff_loop(diff *d, const instr *i) {
  * beside it (code.h) for the derivative of fwd.
  * rev: a CHECKPOINT of its own { FORCE, the block's rev }. */
 
+/* Clears the entries of everything that k defines. */
+static void forget_names(const block *k, reg *map) {
+    for (uint32_t j = 0; j < k->nparams; j++) map[k->params[j]] = REG_NONE;
+    for (uint32_t n = 0; n < k->n; n++) {
+        const instr *i = k->list[n];
+        for (uint32_t j = 0; j < i->ndst; j++) map[i->dst[j]] = REG_NONE;
+        for (uint32_t j = 0; j < i->nblocks; j++) forget_names(i->blocks[j], map);
+    }
+}
+
 /* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. */
 static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs *enters) {
     builder b;
@@ -271,13 +281,12 @@ static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs
     block *inside = builder_block(&d->fb, 0);
     scope_emit_fwd(d, s, inside);
     fwd_yield(d, inside, y, s->saved.n, s->saved.of);
-    uint32_t nregs = d->fb.c->nregs;
-    reg *map = arena_alloc(&d->arena, (nregs + 1) * sizeof(reg));
+    diff_table_reach(d, &d->renamed, &d->nrenamed, d->fb.c->nregs);
+    reg *map = d->renamed;
     reg *out = arena_alloc(&d->arena, (s->saved.n + 1) * sizeof(reg));
-    if (!map || !out) { d->failed = true; vm_out_of_memory(d->m); }
+    if (!out) { d->failed = true; vm_out_of_memory(d->m); }
     code *region = NULL;
     if (!d->failed && !b.failed && !d->fb.failed) {
-        memset(map, 0xff, (nregs + 1) * sizeof(reg));
         reg *r;
         uint32_t n;
         /* Dead code first: only what the saved values need enters. It is removed on a copy whose free
@@ -291,6 +300,8 @@ static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs
             clone_list(&c, inside, b.c->body);
             for (uint32_t k = 0; k < s->saved.n; k++) out[k] = clone_src(&c, s->saved.of[k]);
             builder_return(&b, s->saved.n, out);
+            for (uint32_t k = 0; k < n; k++) map[r[k]] = REG_NONE;
+            forget_names(inside, map);
             if (!b.failed && !code_drop_dead(&b, true)) b.failed = true;
             /* Parameters nobody reads do not enter. */
             uint8_t *used = arena_alloc(&d->arena, b.c->nregs + 1);
@@ -359,15 +370,17 @@ void diff_checkpoint(diff *d, const instr *i) {
     instr *res = like(fb, i, OP_CODE_REPLAYABLE, builder_code(fb, code_retain(region)), 1, enters.n, 0);
     instr *run = like(fb, i, OP_CODE_CHECKPOINT, clone_imm(fb, d->f, i), i->ndst, before + 1, 2);
     block *plain = builder_block(fb, 0), *meaning = builder_block(fb, 0);
-    reg *map = arena_alloc(&d->arena, (d->f->nregs + 1) * sizeof(reg));
     reg *out = arena_alloc(&d->arena, (y->nsrc + s->saved.n + 1) * sizeof(reg));
-    if (!res || !run || !plain || !meaning || !map || !out || fb->failed) { d->failed = true; return; }
+    if (!d->same) {
+        diff_table_reach(d, &d->same, &d->nsame, d->f->nregs);
+        for (uint32_t r = 0; r < d->f->nregs && !d->failed; r++) d->same[r] = r;
+    }
+    if (!res || !run || !plain || !meaning || !out || d->failed || fb->failed) { d->failed = true; return; }
     if (enters.n) memcpy(res->src, enters.of, enters.n * sizeof(reg));
     reg R = res->dst[0] = diff_fwd_reg(d, 0);
     diff_push_fwd(d, res);
     /* What runs: the block as it stands, its registers renamed, for the meaning has them. */
-    for (uint32_t r = 0; r < d->f->nregs; r++) map[r] = r;
-    cloner c = {.b = fb, .from = d->f, .map = map, .fresh = true};
+    cloner c = {.b = fb, .from = d->f, .map = d->same, .fresh = true};
     clone_list(&c, i->blocks[0], plain);
     const instr *y0 = last_of(i->blocks[0]);
     for (uint32_t k = 0; k < i->ndst; k++) out[k] = clone_src(&c, y0->src[k]);

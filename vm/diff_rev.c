@@ -25,7 +25,7 @@ void instrs_add(diff *d, instrs *l, instr *i) {
     if (!d->failed) l->of[l->n++] = i;
 }
 /* A table by register, grown to hold r; new entries are REG_NONE. */
-static void table_reach(diff *d, reg **t, uint32_t *n, reg r) {
+void diff_table_reach(diff *d, reg **t, uint32_t *n, reg r) {
     if (r < *n || d->failed) return;
     uint32_t more = *n ? *n * 2 : 64;
     while (more <= r) more *= 2;
@@ -45,7 +45,7 @@ static void info_reach(diff *d, reg r) {
     if (d->ninfo) memcpy(p, d->info, d->ninfo * sizeof *p);
     d->info = p;
     d->ninfo = more;
-    table_reach(d, &d->rev_of, &d->nrev_of, more - 1);
+    diff_table_reach(d, &d->rev_of, &d->nrev_of, more - 1);
 }
 
 static void define(diff *d, reg r, scope *s, uint32_t slot) {
@@ -164,7 +164,7 @@ static void name_adjoint(diff *d, reg r, reg g) {
 }
 void diff_cot_set(diff *d, reg r, reg g) {
     if (g != REG_NONE) name_adjoint(d, r, g);
-    table_reach(d, &d->cot, &d->ncot, r);
+    diff_table_reach(d, &d->cot, &d->ncot, r);
     if (!d->failed) d->cot[r] = g;
 }
 
@@ -666,7 +666,7 @@ static void resolve_aliases(diff *d, block *b) {
 }
 
 void diff_alias(diff *d, reg r, reg of) {
-    table_reach(d, &d->alias, &d->nalias, r);
+    diff_table_reach(d, &d->alias, &d->nalias, r);
     if (!d->failed) d->alias[r] = of;
 }
 
