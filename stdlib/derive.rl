@@ -100,13 +100,19 @@ fn __forward_columns(f, args, k) {
   (if (size(x) == 0) { f(args...) } else { y }, columns)
 }
 
+fn __array_only(v, what, who) {
+  if (type(v) != "array") { error(format("{} needs {} that is one array, and flatten makes one of a structure", who, what)) }
+  v
+}
+
 # jacobian(f): a function giving the derivative of every element of f's result by every element of its
 # argument: an array of the result's shape followed by the argument's. By columns (forward) or by rows
 # (reverse), whichever are fewer.
 fn jacobian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
-  x = args[k]
+  x = __array_only(args[k], "an argument", "jacobian")
   (y, pullback) = __call2(__derive_fwd(f, __mask((k,))), args)
+  __array_only(y, "a result", "jacobian")
   if (rank(x) == 0 and rank(y) == 0) {
     return __finish(__cot_index(__argument_cotangents(pullback, ones_like(y)), k, none), x)
   }
@@ -127,6 +133,7 @@ fn jacobian(f, wrt = 0) = fn(args...) {
 # elements of its argument: forward over reverse, a column at a time.
 fn hessian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
+  __array_only(args[k], "an argument", "hessian")
   (g, columns) = __forward_columns(grad(f, wrt), args, k)
   if (rank(args[k]) == 0) { columns[0] } else { __columns(columns, g, args[k]) }
 }

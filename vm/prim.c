@@ -245,7 +245,8 @@ const char *prim_display(const prim *p, char out[64])
     static const struct { const char *name, *sign; } operators[] = {
         {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"floordiv", "//"}, {"mod", "%"}, {"pow", "^"}, {"neg", "-"},
         {"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}, {"matmul", "@"},
-        {"and", "and"}, {"or", "or"}, {"not", "not"},
+        {"and", "and"}, {"or", "or"}, {"not", "not"}, {"__range", ".."}, {"__bound", ".."}, {"__array", "[…]"},
+        {"__transpose_last", "'"}, {"__iter_len", "for"},
     };
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strcmp(p->name, operators[i].name) == 0) return operators[i].sign;
