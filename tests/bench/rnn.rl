@@ -1,0 +1,16 @@
+# rnn.rl: 1000 steps of h = tanh(x[t] @ wx + h @ wh + b), 256 hidden, batch 64. Run with --float f32.
+import "./measure.rl" as m
+
+seed(1)
+n = 256
+steps = 1000
+xs = randn(steps, 64, n)
+y = randn(64, n)
+p = {wx: randn(n, n) * (0.5 / sqrt(n)), wh: randn(n, n) / sqrt(n), b: zeros(n)}
+
+fn loss(p) {
+  h = zeros(64, n)
+  for (t in 0..steps) { h = tanh(xs[t] @ p.wx + h @ p.wh + p.b) }
+  mean((h - y) ^ 2)
+}
+m.gradient("rnn", loss, p)
