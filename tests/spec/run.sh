@@ -8,7 +8,8 @@
 #   # error: words          the block fails; the words are in its message, outside of the line shown
 #   # note: words           so they are in a note or warning
 #   # status: n             exit status (else 0, and 1 or 2 with an error)
-# A word behind `replay` on the fence: an option before the script (--float=f32), or `check`, or `repl`.
+# Behind `replay` on the fence: options before the script (--float=f32), or `check`, or `repl`; or `dis NAME`,
+# `adjoint NAME`: then the block is the script, a line `---`, and the listing.
 # In: REPLAY (the program, build/replay).
 set -u
 replay=$(realpath "${REPLAY:-build/replay}")
@@ -30,6 +31,8 @@ awk -v dir="$tmp" '
         inside = 1
         base = sprintf("%s/%04d", dir, ++n)
         repl = $0 ~ / repl$/
+        listing = $0 ~ /^```replay (dis|adjoint) /
+        listed = 0
         print n, NR, substr($0, 11) > (dir "/blocks")
         printf "" > (base ".rl")
         printf "" > (base ".want")
@@ -40,6 +43,11 @@ awk -v dir="$tmp" '
     !inside { next }
     {
         line = $0
+        if (listing) {
+            if (line == "---") listed = 1
+            else print line > (base (listed ? ".want" : ".rl"))
+            next
+        }
         if (match(line, /# error: /)) print "error " text_of(line, "# error:") > (base ".err")
         else if (match(line, /# note: /)) print "note " text_of(line, "# note:") > (base ".err")
         else if (match(line, /# status: /)) print "status " text_of(line, "# status:") > (base ".err")
@@ -65,6 +73,7 @@ while read -r n line options; do
     base=$(printf '%s/%04d' "$tmp" "$n")
     cd "$tmp" || exit 1
     case $options in
+    dis\ * | adjoint\ *) "$replay" "${options%% *}" "$base.rl" "${options#* }" >"$tmp/out" 2>"$tmp/err" ;;
     repl) "$replay" repl <"$base.rl" >"$tmp/out" 2>"$tmp/err" ;;
     *) # shellcheck disable=SC2086
         timeout 60 "$replay" $options "$base.rl" >"$tmp/out" 2>"$tmp/err" </dev/null ;;
