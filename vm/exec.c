@@ -9,6 +9,8 @@
  * push one finds f->at set. */
 #include "run.h"
 #include "exec.h"
+#include "fuse.h"
+#include "elementwise.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,8 +46,9 @@ bool exec_open(vm *m)
     x->m = m;
     x->fast = memory_alloc(&m->mem, MEM_OTHER, prim_count);
     x->cost = memory_alloc(&m->mem, MEM_OTHER, prim_count * sizeof *x->cost);
+    x->joins = memory_alloc(&m->mem, MEM_OTHER, prim_count);
     m->exec = x;
-    if (!x->fast || !x->cost) {
+    if (!x->fast || !x->cost || !x->joins || !fuse_open(x)) {
         exec_close(m);
         return vm_out_of_memory(m);
     }
@@ -56,6 +59,8 @@ bool exec_open(vm *m)
         if (name[0] == '_' && name[1] == '_') name += 2;
         for (size_t k = 0; k < sizeof fast / sizeof *fast; k++)
             if (!strcmp(fast[k].name, name)) x->fast[i] = fast[k].op;
+        x->joins[i] = m->config.fuse && !m->config.trace_nan && ((prims[i].tile && prims[i].kernel == kern_elementwise) ||
+                      x->fast[i] == RUN_FIT || x->fast[i] == RUN_ACC || x->fast[i] == RUN_FORM);
     }
     return true;
 }
@@ -77,7 +82,9 @@ void exec_close(vm *m)
     struct exec *x = m->exec;
     if (!x) return;
     segments_free(x);
+    fuse_close(x);
     memory_free(&m->mem, MEM_OTHER, x->fast, prim_count);
+    memory_free(&m->mem, MEM_OTHER, x->joins, prim_count);
     memory_free(&m->mem, MEM_OTHER, x->cost, prim_count * sizeof *x->cost);
     memory_free(&m->mem, MEM_OTHER, x, sizeof *x);
     m->exec = NULL;
@@ -509,7 +516,16 @@ do_keep_end: {
     STEP(2);
 }
 
-do_prim:
+do_prim: /* scalars have had their chance: a primitive that fusing may start from has arrays, or fails */
+    if (w[1] < prim_count && x->joins[w[1]] && prims[w[1]].tile) {
+        const uint32_t *next;
+        fuse_result fused = fuse_run(x, f, w, &next);
+        if (fused == FUSE_FAIL) goto fail;
+        if (fused == FUSE_DONE) {
+            w = next;
+            NEXT;
+        }
+    }
     if (!exec_prim(x, f, w, false)) goto fail;
     STEP(4 + w[2]);
 do_prim_keep:

@@ -121,6 +121,8 @@ struct exec {
     value *scratch; uint32_t scratch_cap; bool scratch_busy;
     uint8_t *fast;         /* by prim_number: RUN_PRIM or the opcode with a scalar path */
     uint32_t *cost;        /* by prim_number: operations per result element */
+    uint8_t *joins;        /* by prim_number: may be part of a fused group; all 0 when there is no fusing */
+    struct fuser *fuse;    /* see fuse.h */
 };
 
 bool segment_push(struct exec *x, size_t bytes);
