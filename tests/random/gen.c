@@ -161,7 +161,7 @@ gen *gen_new(uint64_t seed, const gen_config *config)
             const type *inner[2] = {gen_float_type(g), gen_float_type(g)};
             parts[0] = gen_type_of_parts(g, T_FN, 2, inner, NULL);
         }
-        gen_function_statement(g, g->top, gen_format(g, "f%d", ++g->serial), gen_type_of_parts(g, T_FN, n + 1, parts, NULL), NULL, 2 + gen_below(g, 8));
+        gen_function_statement(g, g->top, gen_format(g, "h%d", ++g->serial), gen_type_of_parts(g, T_FN, n + 1, parts, NULL), NULL, 2 + gen_below(g, 8));
     }
     const type *result[2] = {gen_type_float(g, 0, 0, 0), g->vars[0].type};
     const type *outs[2] = {g->param, gen_type_of_parts(g, T_TUPLE, 2, result, NULL)};

@@ -56,7 +56,7 @@ static const unary unaries[] = {
     {"relu($)", "relu", 1e9, 1, 0, 1},
     {"leaky_relu($, 0.1)", "leaky_relu", 1e9, 1, 0, 1},
     {"elu($)", "elu", 1e9, 1, 1, 1},
-    {"clamp($, -1.2, 1.3)", "clamp", 1e9, 0, 1.3, 1},
+    {"clamp($, -1.23457, 1.34567)", "clamp", 1e9, 0, 1.35, 1},
 };
 
 /* Of two arguments; out: s2 * a * b + s1 * (a + b) + s0, each at most `in`. */
@@ -134,13 +134,13 @@ static const type *find_function(gen *g, const place *at, const type *t, const c
 static const char *number(gen *g)
 {
     double x = gen_number(g);
-    return x < 0 ? gen_format(g, "(%.2f)", x) : gen_format(g, "%.2f", x);
+    return x < 0 ? gen_format(g, "(%.4f)", x) : gen_format(g, "%.4f", x);
 }
 
 static const char *row(gen *g, int n)
 {
     const char *s = "[";
-    for (int i = 0; i < n; i++) s = gen_format(g, "%s%s%.2f", s, i ? ", " : "", gen_number(g));
+    for (int i = 0; i < n; i++) s = gen_format(g, "%s%s%.4f", s, i ? ", " : "", gen_number(g));
     return gen_format(g, "%s]", s);
 }
 
@@ -393,6 +393,14 @@ static node *make_scalar(gen *g, const place *at, const type *t, int depth)
         if (p) return gen_part(g, t, VAR_BOUND * n, gen_format(g, "sum(%s[%s > 0.1])", p, p), 0);
         break;
     }
+    case 15: if (at->depth < 4 && at->times <= 10 && gen_knows(g, "fold")) {
+        const type *parts[3] = {t, t, t};
+        int cost;
+        node *f = gen_function(g, at, gen_type_of_parts(g, T_FN, 3, parts, NULL), &cost, at->pure), *start = gen_tame(g, at, t, 1);
+        g->cost += cost * n * at->times;
+        if (gen_chance(g, 70)) return gen_part(g, t, VAR_BOUND, "fold($, $, $)", 3, f, start, gen_tame(g, at, v, 1));
+        return gen_part(g, t, VAR_BOUND, "scan(fn(c, e) = (sin(c + e), c * e), $, $)[0]", 2, start, gen_tame(g, at, v, 1));
+    } break;
     case 14: return gen_part(g, t, 4, "std($ + 0.37 * cumsum(ones(3)))", 1, squash(g, gen_expr(g, at, vec(g, 3), depth - 1), 2));
     default: break;
     }
@@ -402,7 +410,15 @@ static node *make_scalar(gen *g, const place *at, const type *t, int depth)
 static node *make_vector(gen *g, const place *at, const type *t, int depth)
 {
     int n = t->dim[0], m = gen_dim(g);
-    switch (gen_below(g, 20)) {
+    switch (gen_below(g, 22)) {
+    case 20: case 21: if (at->depth < 4 && at->times <= 10 && gen_knows(g, "map")) {
+        const type *scalar = gen_type_float(g, 0, 0, 0), *parts[2] = {scalar, scalar};
+        int cost;
+        node *f = gen_function(g, at, gen_type_of_parts(g, T_FN, 2, parts, NULL), &cost, at->pure), *x = gen_tame(g, at, t, 1);
+        g->cost += cost * n * at->times;
+        if (gen_chance(g, 70)) return gen_part(g, t, VAR_BOUND, "map($, $)", 2, f, x);
+        return gen_part(g, t, VAR_BOUND * VAR_BOUND, "scan(fn(c, e) = (sin(c + e), c * e), 0.3, $)[1]", 1, x);
+    } break;
     case 0: case 1: case 2: {
         node *a = squash(g, gen_expr(g, at, mat(g, n, m), depth - 1), 1e3), *b = gen_expr(g, at, vec(g, m), depth - 1);
         return gen_part(g, t, a->bound * b->bound * m, "($ @ $)", 2, a, b);
@@ -542,6 +558,15 @@ static node *float_expr(gen *g, const place *at, const type *t, int depth)
     }
 }
 
+static bool all_floats(const type *t)
+{
+    if (t->kind == T_FLOAT) return true;
+    if (t->kind != T_RECORD && t->kind != T_TUPLE) return false;
+    for (int i = 0; i < t->n; i++)
+        if (!all_floats(t->part[i])) return false;
+    return true;
+}
+
 node *gen_expr(gen *g, const place *at, const type *t, int depth)
 {
     const char *p;
@@ -555,6 +580,10 @@ node *gen_expr(gen *g, const place *at, const type *t, int depth)
     case T_RECORD: case T_TUPLE: {
         p = find_path(g, t);
         if (p && gen_chance(g, 50)) return gen_part(g, t, 0, p, 0);
+        if (p && all_floats(t) && gen_chance(g, 60)) {
+            const char *q = find_path(g, t);
+            return gen_part(g, t, 0, gen_format(g, gen_chance(g, 50) ? "(0.5 * (%s + %s))" : "sin(%s - 0.3 * %s)", p, q), 0);
+        }
         node *n = gen_part(g, t, 0, "", 0);
         const char *form = t->kind == T_RECORD ? "{" : "(";
         for (int i = 0; i < t->n; i++) {

@@ -89,7 +89,7 @@ const char *gen_format(gen *g, const char *fmt, ...) __attribute__((format(print
 uint64_t gen_random(gen *g);
 int gen_below(gen *g, int n);            /* 0 … n - 1 */
 bool gen_chance(gen *g, int percent);
-double gen_number(gen *g);               /* within [-1.5, 1.5], two decimals, seldom 0 */
+double gen_number(gen *g);               /* within [-1.5, 1.5], four decimals, never 0 */
 int gen_dim(gen *g);
 bool gen_knows(gen *g, const char *name);
 

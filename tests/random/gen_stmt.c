@@ -165,7 +165,7 @@ void gen_recursive(gen *g, node *seq)
                                          gen_part(g, t, 2, gen_format(g, "%s(%s, tanh(%s))", name, d, x), 0)));
     g->nvars = vars;
     /* A front with a fixed depth, so that callers need not think of it. */
-    const char *front = fresh(g, "f");
+    const char *front = fresh(g, "h");
     int depth = gen_below(g, 4);
     gen_add(g, seq, gen_node(g, N_STMT, gen_format(g, "fn %s(%s) = %s(i64(%d), %s)", front, x, name, depth, x), 0));
     const type *parts[2] = {t, t};
@@ -238,7 +238,7 @@ static void loop(gen *g, place at, node *seq)
     in.depth++;
     in.loop = true;
     node *body = gen_node(g, N_SEQ, "", 0), *over = NULL;
-    const char *i = fresh(g, "i"), *head;
+    const char *i = fresh(g, "j"), *head;
     const type *scalar = gen_type_float(g, 0, 0, 0), *integer = gen_type_of_kind(g, T_INT);
     if (d > 5) d = 3;
     int form = gen_below(g, 9);
@@ -274,7 +274,7 @@ static void loop(gen *g, place at, node *seq)
 static void list(gen *g, place at, node *seq)
 {
     if (!gen_knows(g, "append")) return;
-    const char *t = fresh(g, "t"), *i = fresh(g, "i"), *s = fresh(g, "v");
+    const char *t = fresh(g, "t"), *i = fresh(g, "j"), *s = fresh(g, "v");
     int n = gen_below(g, 4), vars;
     const type *scalar = gen_type_float(g, 0, 0, 0);
     place in = at;
@@ -388,7 +388,7 @@ static void swap(gen *g, place at, node *seq)
 
 static void make_closure(gen *g, place at, node *seq)
 {
-    const char *name = fresh(g, "f");
+    const char *name = fresh(g, "h");
     const type *t = function_type(g);
     int cost;
     if (gen_chance(g, 25)) {

@@ -54,7 +54,7 @@ uint64_t gen_random(gen *g)
 }
 int gen_below(gen *g, int n) { return n <= 1 ? 0 : (int)(gen_random(g) % (uint64_t)n); }
 bool gen_chance(gen *g, int percent) { return gen_below(g, 100) < percent; }
-double gen_number(gen *g) { return (gen_below(g, 301) - 150) / 100.0; }
+double gen_number(gen *g) { return (2 * gen_below(g, 15000) + 1 - 15000) / 10000.0; } /* never 0: a kink of many functions */
 int gen_dim(gen *g) { return g->dims[gen_below(g, 3)]; }
 bool gen_knows(gen *g, const char *name) { return !g->config.knows || g->config.knows(g->config.ctx, name); }
 
