@@ -112,13 +112,18 @@ static reg prim_tangent(jvp *j, const instr *i) {
         params[1] = i->dst[0];
         memcpy(params + 2, args, n * sizeof(reg));
         params[0] = put_zero(j);
+        uint32_t terms = 0;
+        for (uint32_t k = 0; k < i->nsrc; k++) terms += j->active[i->src[k]] && rule_lists(j->m, p, k);
         for (uint32_t k = 0; k < i->nsrc; k++) {
             code *rule;
             if (!j->active[i->src[k]]) continue;
             if (!rule_vjp(j->m, p, k, &rule)) { j->failed = true; return 0; }
             if (!rule) continue;
             reg partial = inline_rule(j, rule, n + 2, params);
-            dy = sum2(j, dy, prim1(j, PRIM_zmul, 2, (reg[]){j->tan[i->src[k]], partial}));
+            reg term = prim1(j, PRIM_zmul, 2, (reg[]){j->tan[i->src[k]], partial});
+            /* A scalar beside a record, or a record with some of its fields, is spread before it is added. */
+            if (terms > 1) term = prim1(j, PRIM_spread_to, 2, (reg[]){term, prim1(j, PRIM_form, 1, &i->dst[0])});
+            dy = sum2(j, dy, term);
         }
         break;
     }

@@ -324,7 +324,8 @@ static bool leading_as_one(const shaped *s, int64_t *rows, int64_t *stride) {
 /* Both transposes of @: left is true for what reaches a (other = b), false for what reaches b. The
    arguments from `first` on are the cotangent, the other operand, and the form of the result. */
 static bool matmul_transpose(prim_call *c, bool left, const value *acc, uint32_t first) {
-    if (c->args[first].tag == V_ZERO || c->args[first + 1].tag == V_ZERO) {
+    value of = c->args[first + 2]; /* FORM_OTHER: of a symbolic zero, and what reaches that is nothing */
+    if (c->args[first].tag == V_ZERO || c->args[first + 1].tag == V_ZERO || (of.tag == V_FORM && of.aux == FORM_OTHER)) {
         c->out = value_retain(*acc);
         return true;
     }
