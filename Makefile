@@ -34,7 +34,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit examples spec golden random cases asan check format install clean help
+.PHONY: all deps run test unit table examples spec golden random cases asan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -84,12 +84,19 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit cases spec golden examples random
+PARTS := unit table cases spec golden examples random
 test:
-	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/random
+	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
 unit: $(UNIT_BIN)
 	@for t in $(UNIT_BIN); do $$t || exit 1; done
+
+# Every row of the table of primitives: examples, shapes, dtypes, derivatives, representations. TABLE_ROWS=: some.
+table: $(BUILD)/table
+	$(BUILD)/table $(TABLE_ROWS)
+$(BUILD)/table: $(wildcard tests/table/*.[ch] tests/table/*.def) $(BUILD)/libreplay.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(wildcard tests/table/*.c) $(BUILD)/libreplay.a $(LIBS)
 
 # Scripts with what they must print, or how they must fail, in their comments.
 cases: $(BUILD)/replay
@@ -132,7 +139,7 @@ deps:
 run: $(BUILD)/replay
 	$(BUILD)/replay examples/penguins.rl
 
-C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/unit/*.[ch] tests/random/*.[ch] tests/embed/*.[ch])
+C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/unit/*.[ch] tests/random/*.[ch] tests/table/*.[ch] tests/embed/*.[ch])
 format:
 	clang-format -i $(C_FILES)
 
