@@ -39,7 +39,8 @@ typedef struct online {
 
 void online_open(online *o, memory *mem, uint64_t s);
 void online_close(online *o);
-/* What to do with the state at hand at position `at`, above all held ones. */
+/* What to do with the state at position `at`, above all held ones. It is offered when the step that begins
+   there is over and another follows: the state of the last step stays at hand anyway. */
 typedef enum online_choice { ONLINE_PASS, ONLINE_ADD, ONLINE_REPLACE, ONLINE_REFUSED /* no memory */ } online_choice;
 /* With ONLINE_REPLACE, held state *which is let go, those after it move down, and the new one is last. */
 online_choice online_offer(online *o, uint64_t at, uint64_t *which);
