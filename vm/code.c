@@ -346,6 +346,16 @@ void builder_return(builder *b, uint32_t n, const reg *src)
     builder_add(b, OP_CODE_RETURN, 0, 0, n, src);
 }
 
+void instr_lazy_copy(builder *b, instr *to, const code *from, const instr *i)
+{
+    if (!i->lazy) return;
+    lazy_loop *l = builder_take(b, sizeof *l);
+    if (!l) return;
+    *l = *i->lazy;
+    if (i->op == OP_CODE_LOOP) l->options = builder_options(b, &from->options[i->lazy->options]);
+    to->lazy = l;
+}
+
 /* --- finishing ------------------------------------------------------------------------------ */
 
 /* What one Code owns outside its arena, children apart, and the Code itself. */

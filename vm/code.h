@@ -89,6 +89,17 @@ enum instr_flags {
                           although it could fail (as INSTR_ADJOINT, without belonging to an adjoint program) */
 };
 
+/* A *lazy* LOOP (RANGE or WHILE) pushes onto tapes like any other that was derived, and means the same; but
+   it runs plain, holds some of its states, and its tapes record an iteration when a LOOP_TAPE asks for it
+   (looptape.h). Its carried values that are yielded by a TAPEPUSH onto themselves are its tapes. `options`
+   says how; the rest is filled in when the Code is lowered. */
+typedef struct lazy_loop {
+    uint32_t options;        /* index into code->options */
+    bool range, exits, steps; /* LOOP_RANGE; LOOP_EXIT; INSTR_STEP */
+    uint32_t nstate;         /* values of a state */
+    uint32_t width;          /* of an entry: the values of all its tapes, one after the other */
+} lazy_loop;
+
 typedef struct instr {
     uint8_t op, flags;
     uint16_t ndst;
@@ -99,6 +110,7 @@ typedef struct instr {
     uint32_t imm;
     uint32_t ntapes;         /* LOOP_TAPE */
     uint16_t *widths;        /* LOOP_TAPE: ntapes widths; the first ntapes sources are the tapes */
+    const lazy_loop *lazy;   /* LOOP: see above, or NULL; LOOPTAPE */
     uint32_t origin;         /* identity of the instruction as emitted; copies in derived Code keep it,
                                 so that kept values, counts and profiles meet. Unique within a VM */
     span at;                 /* the whole expression */
@@ -240,6 +252,12 @@ bool instr_cannot_fail(const instr *i);
 /* The registers used in k, or in a block inside it, and defined outside k; in order of first use. *out is
    in a. False when refused. Linear in the size of k. */
 bool block_free_regs(const code *c, const block *k, arena *a, reg **out, uint32_t *n);
+
+/* Makes `to` as lazy as i, an instruction of `from`, is. */
+void instr_lazy_copy(builder *b, instr *to, const code *from, const instr *i);
+/* c with its lazy loops as they run, a new Code in the same group that is never differentiated; c itself when
+   it has none. Borrowed; NULL with the error set. (lower.c) */
+code *code_lower(code *c);
 
 /* --- other passes --------------------------------------------------------------------------- */
 enum { CODE_NEST_MAX = 5000 }; /* blocks within blocks: passes recurse on nesting, and on nothing else */

@@ -194,6 +194,7 @@ void clone_instr(cloner *c, const instr *i, block *into) {
     for (uint32_t k = 0; k < i->ndst; k++) n->dst[k] = clone_dst(c, i->dst[k]);
     n->flags = i->flags | b->flags;
     place(c, n, i);
+    instr_lazy_copy(b, n, c->from, i);
     if (i->ntapes) {
         n->ntapes = i->ntapes;
         n->widths = arena_alloc(&b->c->arena, i->ntapes * sizeof *n->widths);

@@ -102,6 +102,7 @@ typedef struct scope {
     regs saved;         /* fwd registers that rev needs of this scope … */
     regs rev_saved;     /* … and their names in rev */
     uint32_t now;       /* slot being filled */
+    const instr *block_of; /* the block with slots whose body this is: its loop is made lazy */
 } scope;
 
 typedef struct fwd_info { scope *scope; uint32_t slot; /* where it is defined */
@@ -155,5 +156,5 @@ void instrs_add(diff *d, instrs *l, instr *i);
 void diff_if(diff *d, const instr *i);
 void diff_loop(diff *d, const instr *i);
 void diff_checkpoint(diff *d, const instr *i);
-void diff_everything(diff *d, const instr *i); /* a block with save = "everything" */
+void diff_everything(diff *d, const instr *i); /* a block with save = "everything", or with slots */
 #endif

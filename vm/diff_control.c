@@ -214,6 +214,13 @@ void diff_loop(diff *d, const instr *i) {
     reg tape = loop->dst[nc] = diff_fwd_reg(d, 0);
     loop->ntapes = i->ntapes;
     loop->widths = i->widths;
+    if (i->lazy) instr_lazy_copy(fb, loop, d->f, i);
+    else if (outside->block_of) {
+        lazy_loop *l = builder_take(fb, sizeof *l);
+        if (!l) { d->failed = true; return; }
+        l->options = builder_options(fb, &d->f->options[outside->block_of->imm]);
+        loop->lazy = l;
+    }
     fk->params = arena_alloc(&fb->c->arena, (body->nparams + 1) * sizeof(reg));
     reg *yield = arena_alloc(&d->arena, (y->nsrc + 1) * sizeof(reg));
     if (!fk->params || !yield) { d->failed = true; vm_out_of_memory(d->m); return; }
@@ -419,13 +426,15 @@ void diff_checkpoint(diff *d, const instr *i) {
     cots_put(d, &touched, r->dst);
 }
 
-/* A block that keeps everything is differentiated as if its markers were not there: its rev joins the
-   surrounding one, and what it needs comes out of the block as further results. */
+/* A block that keeps everything, or holds one loop with slots, is differentiated as if its markers were not
+   there: its rev joins the surrounding one, and what it needs comes out of the block as further results. The
+   loop of a block with slots is made lazy. */
 void diff_everything(diff *d, const instr *i) {
     const block *body = i->blocks[0];
     const instr *y = last_of(body);
     scope *s = scope_open(d, SCOPE_ARM, body);
     if (!s) return;
+    if (d->f->options[i->imm].policy != KEEP_EVERYTHING) s->block_of = i;
     scope *outside = d->at;
     block *rev_outside = d->rb.at;
     d->at = s;

@@ -318,6 +318,7 @@ static void jvp_loop(jvp *j, const instr *i) {
     if (!out || !dst) return;
     memcpy(out->src, src, ns * sizeof(reg));
     if (n) memcpy(out->dst, dst, n * sizeof(reg));
+    instr_lazy_copy(&j->b, out, j->f, i);
     out->ntapes = nt;
     out->widths = nt ? widths : NULL;
     out->blocks[0] = nested(j, body, params, np, i, skip);

@@ -495,7 +495,7 @@ static void step(diff *d, const instr *i) {
     case OP_CODE_IF: diff_if(d, i); return;
     case OP_CODE_LOOP: diff_loop(d, i); return;
     case OP_CODE_CHECKPOINT:
-        if (d->f->options[i->imm].policy == KEEP_EVERYTHING) diff_everything(d, i);
+        if (d->f->options[i->imm].policy == KEEP_EVERYTHING || d->f->options[i->imm].slots) diff_everything(d, i);
         else diff_checkpoint(d, i);
         return;
     case OP_CODE_CALL:

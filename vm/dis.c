@@ -262,6 +262,7 @@ static void put_op(printer *p, const instr *i)
         for (int k = 0; k < 4; k++)
             if (i->imm >> k & 1) text_printf(out, ".%s", calls[k]);
     if (row->imm == IMM_LOOP) text_printf(out, ".%s%s", loops[i->imm & LOOP_KIND], i->imm & LOOP_EXIT ? ".exit" : "");
+    if (i->lazy && i->op == OP_CODE_LOOP) text_printf(out, ".lazy");
     if (row->imm == IMM_DERIVE) text_puts(out, i->imm == DERIVE_FWD ? ".fwd" : ".jvp");
     if (i->flags & INSTR_STEP) text_puts(out, ".step");
     if (i->flags & INSTR_RESIDUAL) text_puts(out, ".residual");

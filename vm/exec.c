@@ -11,6 +11,7 @@
 #include "exec.h"
 #include "fuse.h"
 #include "elementwise.h"
+#include "looptape.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,11 +318,12 @@ static bool bound_of(vm *m, const value *v, int64_t *out)
 }
 
 /* TAPES n s… d… d(index) */
-static bool tapes_begin(vm *m, frame *f, const uint32_t *w)
+static bool tapes_begin(struct exec *x, frame *f, const uint32_t *w)
 {
+    vm *m = x->m;
     uint32_t n = w[1];
     uint64_t length = 0;
-    bool known = false;
+    bool known = false, lazy = false;
     for (uint32_t k = 0; k < n; k++) {
         const value *t = &f->r[w[2 + k] >> 1];
         if (t->tag == V_ZERO) continue;
@@ -337,7 +339,9 @@ static bool tapes_begin(vm *m, frame *f, const uint32_t *w)
             return false;
         }
         f->r[w[2 + n + k]] = t;
+        lazy |= t.tag == V_TAPE && as_tape(t)->of;
     }
+    if (lazy && !exec_tapes_own(x, f, w)) return false;
     put_i64(&f->r[w[2 + 2 * n]], (int64_t)length);
     return true;
 }
@@ -349,6 +353,7 @@ static bool tapes_next(vm *m, frame *f, const uint32_t *w, const uint32_t **next
     value *r = f->r;
     uint64_t k = (uint64_t)--r[w[2 + n]].u.i;
     const uint32_t *e = w + 4 + n;
+    bool lazy = false;
     for (uint32_t j = 0; j < n; j++) {
         uint32_t width = *e++;
         value t = r[w[2 + j]];
@@ -358,6 +363,11 @@ static bool tapes_next(vm *m, frame *f, const uint32_t *w, const uint32_t **next
         }
         tape *p = as_tape(t);
         if (p->width != width && p->n) return vm_fail(m, DIAG_INTERNAL, "a tape of entries of %u values read as %u", p->width, width);
+        if (p->of) {
+            for (uint32_t i = 0; i < width; i++) r[*e++] = value_retain(p->of->entry[p->first + i]);
+            lazy = true;
+            continue;
+        }
         value *v = p->v + k * width;
         if (p->h.refs == 1) {
             /* Entries above were read while somebody else held the tape too. */
@@ -375,6 +385,8 @@ static bool tapes_next(vm *m, frame *f, const uint32_t *w, const uint32_t **next
         } else
             for (uint32_t i = 0; i < width; i++) r[*e++] = value_retain(v[i]);
     }
+    for (uint32_t j = 0; lazy && j < n; j++)
+        if (r[w[2 + j]].tag == V_TAPE && as_tape(r[w[2 + j]])->of) looptape_entry_free(m, as_tape(r[w[2 + j]])->of);
     *next = e;
     return true;
 }
@@ -481,7 +493,7 @@ do_step:
     }
     STEP(1);
 do_tapes:
-    if (!tapes_begin(m, f, w)) goto fail;
+    if (!tapes_begin(x, f, w)) goto fail;
     STEP(3 + 2 * w[1]);
 do_tapes_next:
     if (m->interrupt) goto interrupted;
@@ -489,8 +501,14 @@ do_tapes_next:
         w = f->run->w + w[3 + w[1]];
         NEXT;
     }
-    if (!tapes_next(m, f, w, &w)) goto fail;
-    NEXT;
+    {
+        bool ran = false;
+        f->at = w;
+        if (!exec_iteration(x, f, w, &ran)) goto fail;
+        if (ran) ENTER();
+        if (!tapes_next(m, f, w, &w)) goto fail;
+        NEXT;
+    }
 do_keep: {
     value *s = &r[w[2] >> 1];
     if (s->tag == V_RESIDUAL) {
@@ -712,6 +730,7 @@ do_return: {
     r = f->r;
     w = f->at;
     if (!fine) goto fail;
+    if ((run_op)(uint8_t)*w == RUN_TAPES_NEXT) NEXT; /* an iteration was run for it */
     STEP(4 + w[2] + w[3]);
 }
 do_global: { /* nd ns d */

@@ -12,7 +12,7 @@ void frame_restore(struct exec *x, frame *f)
     if (!s) return;
     if (m->keep) keep_leave_to(m, s->keep_n);
     m->mute = s->mute;
-    if (f->kind == FRAME_FORCE) {
+    if (f->kind == FRAME_FORCE || f->kind == FRAME_LAZY) {
         m->random = s->random;
         value_release(m, m->globals);
         m->globals = s->globals;
@@ -80,6 +80,13 @@ bool exec_leave(struct exec *x, value *v, uint32_t n, bool *stop)
     if (kind == FRAME_MEASURE) {
         fine = stats_end(m, f->more, false, &figures);
         f->kind = FRAME_CALL; /* the figures are taken: nothing more to restore of them */
+    }
+    if (kind == FRAME_LAZY) {
+        random_state after = m->random;
+        object *of = f->fn; /* the caller's tapes have it too */
+        frame_restore(x, f);
+        frame_pop(x);
+        return exec_iteration_done(x, of, after, v, n);
     }
     frame_restore(x, f);
     frame_pop(x);

@@ -656,6 +656,13 @@ static void entry_slots(flat *f, const live_block *body, uint32_t *entry)
         if (entry[k] != SLOT_NONE) entry[k] = define(f, body->b->params[k]);
 }
 
+/* A forward pass of a gradient, or its tangent. */
+static bool is_forward(const code *c)
+{
+    while (c && c->role == CODE_JVP) c = c->primal;
+    return c && c->role == CODE_FWD;
+}
+
 /* Exact copies in one block of memory: the run, its words, instructions and entry slots. */
 static run *run_pack(flat *f, const uint32_t *entry, uint32_t nentry)
 {
@@ -675,7 +682,7 @@ static run *run_pack(flat *f, const uint32_t *entry, uint32_t nentry)
     if (f->ninstrs) memcpy(instrs, f->instrs, f->ninstrs * sizeof *instrs);
     if (nentry) memcpy(e, entry, nentry * sizeof *e);
     *r = (run){.code = f->c, .tree = f->tree, .w = w, .n = f->n, .instrs = instrs, .ninstrs = f->ninstrs,
-               .nslots = f->nslots, .entry = e, .nentry = nentry, .fwd = f->c->role == CODE_FWD || f->c->role == CODE_REGION,
+               .nslots = f->nslots, .entry = e, .nentry = nentry, .fwd = is_forward(f->c) || f->c->role == CODE_REGION,
                .uses_self = f->uses_self, .frame_bytes = sizeof(frame) + f->nslots * sizeof(value)};
     return r;
 }
@@ -693,7 +700,7 @@ void run_free(code *c)
 
 static run *flatten(vm *m, code *c)
 {
-    code *tree = code_optimise(c);
+    code *lowered = code_lower(c), *tree = lowered ? code_optimise(lowered) : NULL;
     if (!tree) return NULL;
     flat f = {.m = m, .c = c, .tree = tree};
     arena_open(&f.arena, &m->mem, MEM_OTHER);

@@ -145,6 +145,8 @@ void keep_leave(vm *m)
     context_pop(m);
 }
 
+void keep_swap(vm *m, residual *r) { m->keep->of[m->keep->n - 1].r = r; }
+
 void keep_leave_to(vm *m, uint32_t n)
 {
     while (m->keep->n > n) context_pop(m);

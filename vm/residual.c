@@ -6,6 +6,7 @@
  * recursion. A residual, a pullback or a tape that is itself held passes nothing on: it holds its
  * values already. */
 #include "residual.h"
+#include "looptape.h"
 #include "vm.h"
 #include <string.h>
 
@@ -150,7 +151,8 @@ void residual_dispose(vm *m, object *o)
     memory *mem = &m->mem;
     if (o->kind == V_TAPE) {
         tape *t = (tape *)o;
-        for (uint64_t i = 0; i < t->n * t->width; i++) let_go(m, t->v[i]);
+        if (t->of) value_release(m, value_object(&t->of->h));
+        for (uint64_t i = 0; !t->of && i < t->n * t->width; i++) let_go(m, t->v[i]);
         memory_free(mem, MEM_RESIDUAL, t->v, (size_t)(t->cap * t->width) * sizeof(value));
         memory_free(mem, MEM_RESIDUAL, t, sizeof *t);
         return;

@@ -40,7 +40,9 @@ typedef struct residual {
 static inline residual *as_residual(value v) { return (residual *)v.u.o; }
 
 /* Entries of `width` values. An entry may be shared by copies of the tape until one of them changes. */
-typedef struct tape { object h; uint32_t width; uint64_t n, cap; value *v; } tape;
+typedef struct tape { object h; uint32_t width; uint64_t n, cap; value *v;
+    struct looptape *of; uint32_t first; /* a view of a loop tape (looptape.h): its entries are made when asked
+                                           for, and are values `first` on of the loop tape's */ } tape;
 static inline tape *as_tape(value v) { return (tape *)v.u.o; }
 
 residual *residual_new(vm *m, code *region, uint32_t n); /* captures random state and globals; entered: V_UNDEF */
@@ -78,6 +80,8 @@ void keep_leave_to(vm *m, uint32_t n);  /* after an error */
 /* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */
 bool keep_lookup(vm *m, uint32_t origin, value *out);
 /* After one ran, or was looked up: to every recorder whose policy wants it. False: no memory. */
+/* The innermost context, a recorder, goes on with r. */
+void keep_swap(vm *m, residual *r);
 bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result);
 /* Appends v (borrowed), and holds it. */
 bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v);

@@ -82,7 +82,7 @@ typedef struct live_block {
 bool live_of(vm *m, const code *tree, arena *a, live_block *out);
 
 /* --- frames --------------------------------------------------------------------------------- */
-typedef enum frame_kind { FRAME_CALL, FRAME_ENTRY, FRAME_FORCE, FRAME_TRY, FRAME_MEASURE, FRAME_IMPORT } frame_kind;
+typedef enum frame_kind { FRAME_CALL, FRAME_ENTRY, FRAME_FORCE, FRAME_TRY, FRAME_MEASURE, FRAME_IMPORT, FRAME_LAZY } frame_kind;
 
 typedef struct frame {
     struct frame *up;      /* the caller */
@@ -177,6 +177,14 @@ bool exec_try(struct exec *x, frame *f, const uint32_t *w);        /* exec_speci
 bool exec_measure(struct exec *x, frame *f, const uint32_t *w);
 bool exec_force(struct exec *x, frame *f, const uint32_t *w);
 bool exec_import(struct exec *x, frame *f, const uint32_t *w);
+/* An iteration of a lazy loop for the tapes at w (TAPES_NEXT) that are views: *ran when a frame was pushed,
+   after which the instruction is looked at again. (exec_loop.c) */
+bool exec_iteration(struct exec *x, frame *f, const uint32_t *w, bool *ran);
+/* The loop tapes of a TAPES instruction's operands, just taken into its slots, become its own. */
+bool exec_tapes_own(struct exec *x, frame *f, const uint32_t *w);
+/* What an iteration's frame gives (consumed). */
+bool exec_iteration_done(struct exec *x, object *of, random_state after, value *v, uint32_t n);
+bool exec_looptape(struct exec *x, frame *f, const instr *i, const uint32_t *dst, const uint32_t *src); /* LOOPTAPE, OFFER, LOOPEND, VIEW */
 bool exec_other(struct exec *x, frame *f, const uint32_t *w);      /* exec_op.c */
 /* Gives the results v[0..n) (consumed) of the innermost frame, which is not FRAME_CALL, to whoever
    waits, and takes it off. *stop: it was an ENTRY. */

@@ -25,6 +25,7 @@ value tape_new(vm *m, uint32_t width)
 static bool tape_own(vm *m, value *v, uint64_t n, uint64_t cap)
 {
     tape *t = as_tape(*v);
+    if (t->of) return vm_fail(m, DIAG_INTERNAL, "a view of a loop tape is changed");
     size_t entry = t->width * sizeof(value);
     if (t->h.refs == 1) {
         if (cap <= t->cap) return true;
@@ -78,6 +79,7 @@ bool tape_pop(vm *m, value *v, uint32_t width, value *entry)
         return true;
     }
     tape *t = as_tape(*v);
+    if (t->of) return vm_fail(m, DIAG_INTERNAL, "an entry taken from a view of a loop tape");
     if (t->width != width) return vm_fail(m, DIAG_INTERNAL, "an entry of %u values from a tape of %u", width, t->width);
     if (t->n == 0) { /* nothing was ever pushed here: see tape_pad */
         for (uint32_t i = 0; i < width; i++) entry[i] = value_zero();

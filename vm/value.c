@@ -9,6 +9,7 @@
 #include "vm.h"
 #include "code.h"
 #include "residual.h"
+#include "looptape.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -169,6 +170,9 @@ static void object_dispose(vm *m, object *o)
     case V_RESIDUAL:
     case V_TAPE:
         residual_dispose(m, o);
+        break;
+    case V_LOOP:
+        looptape_dispose(m, o);
         break;
     case V_SLICE: {
         slice *s = (slice *)o;

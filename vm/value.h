@@ -42,6 +42,7 @@ typedef enum value_tag {
     V_ELLIPSIS, /* `...` inside an index (object-less: u.o is NULL) */
     V_FORMOBJ,  /* the form of an array, tuple or record */
     V_TABLE,    /* top-level functions by name */
+    V_LOOP,     /* the loop tape of a lazy loop, see looptape.h */
     V_TAGS
 } value_tag;
 

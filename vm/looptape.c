@@ -1,0 +1,405 @@
+/* looptape.c: see looptape.h. Nothing here runs code: states and entries come in, and what to run next
+ * goes out. Throughout: held[] ascends, its first state is the loop's first, and range j of it, up to the
+ * next state or the iteration wanted, is reversed with slots − j states. */
+#include "looptape.h"
+#include "vm.h"
+#include <string.h>
+
+#define NEVER UINT64_MAX
+
+static size_t looptape_bytes(uint32_t n) { return sizeof(looptape) + (size_t)n * sizeof(value); }
+static size_t state_bytes(const looptape *l) { return (size_t)(l->of->nstate ? l->of->nstate : 1) * sizeof(value); }
+static size_t entry_bytes(const looptape *l) { return (size_t)(l->of->width ? l->of->width : 1) * sizeof(value); }
+
+/* --- states ---------------------------------------------------------------------------------- */
+
+static value *values_new(vm *m, const looptape *l)
+{
+    value *v = memory_alloc(&m->mem, MEM_RESIDUAL, state_bytes(l));
+    if (!v) vm_out_of_memory(m);
+    return v;
+}
+
+static void values_free(vm *m, const looptape *l, value *v, bool holds)
+{
+    if (!v) return;
+    for (uint32_t i = 0; i < l->of->nstate; i++) {
+        if (holds) value_unhold(m, v[i]);
+        value_release(m, v[i]);
+    }
+    memory_free(&m->mem, MEM_RESIDUAL, v, state_bytes(l));
+}
+
+static void work_free(vm *m, looptape *l)
+{
+    if (l->working) values_free(m, l, l->work.v, l->work_holds);
+    l->work.v = NULL;
+    l->working = l->work_holds = false;
+}
+
+/* The state at hand becomes the last of held[]. */
+static bool hold_work(vm *m, looptape *l)
+{
+    if (l->nheld == l->cap) {
+        uint64_t cap = l->cap ? l->cap * 2 : 4;
+        loop_state *held = memory_resize(&m->mem, MEM_RESIDUAL, l->held, l->cap * sizeof *held, cap * sizeof *held);
+        if (!held) return vm_out_of_memory(m);
+        l->held = held;
+        l->cap = cap;
+    }
+    if (!l->work_holds)
+        for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, l->work.v[i]);
+    l->held[l->nheld] = l->work;
+    l->held[l->nheld++].shared = false;
+    l->working = l->work_holds = false;
+    l->work.v = NULL;
+    if (++m->stats.snapshots > m->stats.snapshots_peak) m->stats.snapshots_peak = m->stats.snapshots;
+    return true;
+}
+
+static void unhold(vm *m, looptape *l, uint64_t k)
+{
+    loop_state s = l->held[k];
+    memmove(l->held + k, l->held + k + 1, (l->nheld - k - 1) * sizeof *l->held);
+    l->nheld--;
+    if (!s.shared) m->stats.snapshots--;
+    values_free(m, l, s.v, true);
+}
+
+/* The last of held[] is the state at hand, and no longer held. */
+static void take_last(vm *m, looptape *l)
+{
+    loop_state s = l->held[--l->nheld];
+    if (!s.shared) m->stats.snapshots--;
+    l->work = s;
+    l->working = l->work_holds = true;
+}
+
+static bool copy_state(vm *m, const looptape *l, const loop_state *s, loop_state *out)
+{
+    *out = *s;
+    if (!(out->v = values_new(m, l))) return false;
+    for (uint32_t i = 0; i < l->of->nstate; i++) out->v[i] = value_retain(s->v[i]);
+    return true;
+}
+
+/* --- the forward run -------------------------------------------------------------------------- */
+
+looptape *looptape_new(vm *m, code *records, code *advances, const lazy_loop *of, uint32_t n)
+{
+    looptape *l = memory_alloc(&m->mem, MEM_RESIDUAL, looptape_bytes(n));
+    if (!l) {
+        vm_out_of_memory(m);
+        return NULL;
+    }
+    l->h.refs = 1;
+    l->h.kind = V_LOOP;
+    l->record = code_retain(records);
+    l->advance = advances;
+    l->of = of;
+    l->n = n;
+    l->globals = value_retain(m->globals);
+    l->options = &records->options[0];
+    l->slots = l->options->slots > 0 ? (uint64_t)l->options->slots : 1;
+    l->next = NEVER;
+    online_open(&l->plan, &m->mem, l->slots);
+    return l;
+}
+
+static int64_t whole(value v) { return v.tag == V_I64 ? v.u.i : (int64_t)v.u.f; }
+
+/* The position to hold after held[nheld − 1], when the length is known. */
+static void plan_next(looptape *l)
+{
+    uint64_t j = l->nheld - 1, left = l->length - l->held[j].at;
+    uint64_t m = left > 1 && l->slots > j ? schedule_split(left, l->slots - j) : left;
+    l->next = left > m + 1 ? l->held[j].at + m : NEVER;
+}
+
+bool looptape_begin(vm *m, looptape *l)
+{
+    if (l->of->range) {
+        int64_t hi = whole(l->entered[1]);
+        l->lo = whole(l->entered[0]);
+        l->counted = !l->of->exits;
+        if (l->counted) l->length = hi > l->lo ? (uint64_t)hi - (uint64_t)l->lo : 0;
+        if (l->counted && l->length > 1) l->next = 0;
+    }
+    l->recorder = residual_new(m, l->record, 0);
+    return l->recorder && keep_record(m, l->recorder);
+}
+
+/* What the iteration that is over has kept goes to the list, and the next one gets a recorder of its own. */
+static bool keep_iteration(vm *m, looptape *l, bool more)
+{
+    if (!l->recorder->keep.n) return true;
+    if (l->nkept == l->kept_cap) {
+        uint64_t cap = l->kept_cap ? l->kept_cap * 2 : 8;
+        loop_kept *of = memory_resize(&m->mem, MEM_RESIDUAL, l->kept, l->kept_cap * sizeof *of, cap * sizeof *of);
+        if (!of) return vm_out_of_memory(m);
+        l->kept = of;
+        l->kept_cap = cap;
+    }
+    residual *fresh = more ? residual_new(m, l->record, 0) : NULL;
+    if (more && !fresh) return false;
+    l->recorder->h.refs++;
+    l->kept[l->nkept++] = (loop_kept){l->at - 1, l->recorder, 2};
+    if (more) keep_swap(m, fresh);
+    l->recorder = fresh;
+    return true;
+}
+
+bool looptape_wants(vm *m, looptape *l, bool *failed)
+{
+    if (l->at && !keep_iteration(m, l, true)) {
+        *failed = true;
+        return false;
+    }
+    if (!l->counted || l->at == l->next || l->at + 1 == l->length) return true;
+    l->at++;
+    return false;
+}
+
+/* The state of the step that is over finds its place among the held ones, or goes. */
+static bool place_work(vm *m, looptape *l)
+{
+    uint64_t which = 0;
+    switch (online_offer(&l->plan, l->work.at, &which)) {
+    case ONLINE_REFUSED: return vm_out_of_memory(m);
+    case ONLINE_PASS: work_free(m, l); return true;
+    case ONLINE_REPLACE: unhold(m, l, which); break;
+    case ONLINE_ADD: break;
+    }
+    return hold_work(m, l);
+}
+
+bool looptape_offer(vm *m, looptape *l, value *v)
+{
+    if (l->working && !place_work(m, l)) return false;
+    value *copy = values_new(m, l);
+    if (!copy) return false;
+    if (l->of->nstate) memcpy(copy, v, l->of->nstate * sizeof *v);
+    l->work = (loop_state){l->at, m->random, false, copy};
+    l->working = true;
+    l->work_holds = false;
+    if (l->counted && l->at == l->next) {
+        if (!hold_work(m, l)) { /* the caller keeps what it offered */
+            memset(copy, 0, state_bytes(l));
+            work_free(m, l);
+            return false;
+        }
+        plan_next(l);
+    }
+    l->at++;
+    return true;
+}
+
+bool looptape_end(vm *m, looptape *l)
+{
+    l->length = l->at;
+    if (l->at && !keep_iteration(m, l, false)) return false;
+    keep_leave(m);
+    if (l->recorder) value_release(m, value_object(&l->recorder->h));
+    l->recorder = NULL;
+    online_close(&l->plan);
+    if (l->working) {
+        for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, l->work.v[i]);
+        l->work_holds = true;
+        l->target = l->work.at;
+    }
+    return true;
+}
+
+value looptape_view(vm *m, looptape *l, uint32_t first, uint32_t width)
+{
+    value v = tape_new(m, width);
+    if (v.tag == V_UNDEF) return v;
+    tape *t = as_tape(v);
+    t->n = l->length;
+    t->of = l;
+    t->first = first;
+    l->h.refs++;
+    return v;
+}
+
+/* --- the adjoint's walk ----------------------------------------------------------------------- */
+
+looptape *looptape_copy(vm *m, const looptape *l)
+{
+    looptape *c = looptape_new(m, l->record, l->advance, l->of, l->n);
+    if (!c) return NULL;
+    value_release(m, c->globals);
+    c->globals = value_retain(l->globals);
+    c->lo = l->lo;
+    c->counted = l->counted;
+    c->length = l->length;
+    c->at = l->at;
+    c->target = l->target;
+    for (uint32_t i = 0; i < l->n; i++) {
+        c->entered[i] = value_retain(l->entered[i]);
+        value_hold(m, c->entered[i]);
+    }
+    bool fine = true;
+    if (l->working) {
+        fine = c->working = copy_state(m, l, &l->work, &c->work);
+        c->work_holds = false;
+    }
+    if (fine && l->nheld) {
+        c->held = memory_alloc(&m->mem, MEM_RESIDUAL, l->nheld * sizeof *c->held);
+        c->cap = c->held ? l->nheld : 0;
+        if (!c->held) fine = vm_out_of_memory(m);
+    }
+    for (uint64_t k = 0; fine && k < l->nheld; k++) {
+        fine = copy_state(m, l, &l->held[k], &c->held[k]);
+        if (!fine) break;
+        for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, c->held[k].v[i]);
+        c->held[k].shared = true;
+        c->nheld++;
+    }
+    if (fine && l->nkept) {
+        c->kept = memory_alloc(&m->mem, MEM_RESIDUAL, l->nkept * sizeof *c->kept);
+        c->kept_cap = c->kept ? l->nkept : 0;
+        if (!c->kept) fine = vm_out_of_memory(m);
+    }
+    for (uint64_t k = 0; fine && k < l->nkept; k++) {
+        c->kept[c->nkept] = l->kept[k];
+        c->kept[c->nkept++].refs = 2;
+        l->kept[k].r->h.refs += 2;
+    }
+    if (fine) return c;
+    value_release(m, value_object(&c->h));
+    return NULL;
+}
+
+bool looptape_aim(vm *m, looptape *l, uint64_t want)
+{
+    for (;;) {
+        if (l->working && l->work.at < l->target) {
+            l->recording = false;
+            return true;
+        }
+        if (l->working && l->work.at == want) {
+            l->recording = true;
+            return true;
+        }
+        if (l->working) { /* where the range was split */
+            if (!hold_work(m, l)) return false;
+            continue;
+        }
+        if (!l->nheld) return vm_fail(m, DIAG_INTERNAL, "a loop tape without a state for iteration %llu", (unsigned long long)want);
+        const loop_state *top = &l->held[l->nheld - 1];
+        uint64_t n = want + 1 - top->at, j = l->nheld - 1;
+        if (n == 1) {
+            take_last(m, l);
+            l->target = want;
+            continue;
+        }
+        if (!copy_state(m, l, top, &l->work)) return false;
+        l->target = top->at + schedule_split(n, l->slots > j ? l->slots - j : 1);
+        l->working = true;
+        l->work_holds = false;
+    }
+}
+
+residual *looptape_kept(looptape *l, uint64_t at, bool last)
+{
+    uint64_t lo = 0, hi = l->nkept;
+    while (lo < hi) {
+        uint64_t k = lo + (hi - lo) / 2;
+        if (l->kept[k].at < at) lo = k + 1;
+        else hi = k;
+    }
+    if (lo == l->nkept || l->kept[lo].at != at) return NULL;
+    residual *r = l->kept[lo].r;
+    /* A reader takes values out when there is one reference: the other goes before the last reading. */
+    if (last && l->kept[lo].refs == 2) {
+        l->kept[lo].refs = 1;
+        r->h.refs--;
+    }
+    return r;
+}
+
+void looptape_entry_free(vm *m, looptape *l)
+{
+    if (!l->ready) return;
+    for (uint32_t i = 0; i < l->of->width; i++) {
+        value_release(m, l->entry[i]);
+        l->entry[i] = value_undef();
+    }
+    l->ready = false;
+}
+
+bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n)
+{
+    uint32_t want = l->recording ? l->of->width : l->of->nstate;
+    bool fine = n == want || vm_fail(m, DIAG_INTERNAL, "an iteration gives %u values where %u are expected", n, want);
+    if (l->recording) {
+        if (fine && !l->entry && !(l->entry = memory_alloc(&m->mem, MEM_RESIDUAL, entry_bytes(l)))) fine = vm_out_of_memory(m);
+        if (fine) {
+            if (n) memcpy(l->entry, v, n * sizeof *v);
+            l->entry_at = l->running;
+            l->ready = true;
+        }
+        /* Iterations are recorded last to first, each once. */
+        if (l->nkept && l->kept[l->nkept - 1].at == l->running) value_release(m, value_object(&l->kept[--l->nkept].r->h));
+    } else if (fine) {
+        value *copy = values_new(m, l);
+        fine = copy != NULL;
+        if (fine) {
+            if (n) memcpy(copy, v, n * sizeof *v);
+            l->work = (loop_state){l->running + 1, after, false, copy};
+            l->working = true;
+            l->work_holds = false;
+        }
+    }
+    for (uint32_t i = 0; !fine && i < n; i++) value_release(m, v[i]);
+    return fine;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+void looptape_dispose(vm *m, object *o)
+{
+    looptape *l = (looptape *)o;
+    memory *mem = &m->mem;
+    work_free(m, l);
+    while (l->nheld) unhold(m, l, l->nheld - 1);
+    memory_free(mem, MEM_RESIDUAL, l->held, l->cap * sizeof *l->held);
+    looptape_entry_free(m, l);
+    if (l->entry) memory_free(mem, MEM_RESIDUAL, l->entry, entry_bytes(l));
+    for (uint64_t k = 0; k < l->nkept; k++) {
+        value r = value_object(&l->kept[k].r->h);
+        if (l->kept[k].refs == 2) value_release(m, r);
+        value_release(m, r);
+    }
+    memory_free(mem, MEM_RESIDUAL, l->kept, l->kept_cap * sizeof *l->kept);
+    if (l->recorder) value_release(m, value_object(&l->recorder->h));
+    online_close(&l->plan);
+    for (uint32_t i = 0; i < l->n; i++) {
+        value_unhold(m, l->entered[i]);
+        value_release(m, l->entered[i]);
+    }
+    value_release(m, l->globals);
+    code_release(l->record);
+    memory_free(mem, MEM_RESIDUAL, l, looptape_bytes(l->n));
+}
+
+const value *looptape_value(const looptape *l, uint64_t *i)
+{
+    uint64_t k = (*i)++;
+    uint32_t n = l->of->nstate;
+    if (k < l->n) return &l->entered[k];
+    k -= l->n;
+    if (k < l->nheld * n) return &l->held[k / n].v[k % n];
+    k -= l->nheld * n;
+    if (l->working) {
+        if (k < n) return &l->work.v[k];
+        k -= n;
+    }
+    for (uint64_t q = 0; q < l->nkept; q++) {
+        const keep_list *list = &l->kept[q].r->keep;
+        if (k < list->n) return &list->of[k].v;
+        k -= list->n;
+    }
+    return NULL;
+}
