@@ -22,7 +22,8 @@ typedef struct flat {
     uint32_t *hint;     /* by register: the reserved slot it is yielded to, SLOT_NONE */
     uint8_t *pinned;    /* by register: a scalar that a loop owns: its counter, a constant set before it */
     uint8_t *plain;     /* by register: a constant without an object, so that nothing need drop it */
-    uint32_t *state; uint32_t nslots, slots_cap, lowest;
+    uint32_t *state; uint32_t nslots, slots_cap;
+    uint32_t *free; uint32_t nfree, free_cap;
     uint32_t *w; uint32_t n, cap;
     const instr **instrs; uint32_t ninstrs, instrs_cap;
     uint32_t index;     /* of the instruction being flattened, shifted */
@@ -99,24 +100,35 @@ static void label_here(flat *f, uint32_t at)
 
 static uint32_t slot_new(flat *f, uint32_t state)
 {
-    uint32_t s = f->lowest;
-    while (s < f->nslots && f->state[s]) s++;
-    if (s == f->nslots) {
-        void *p = f->state;
-        if (!room(f, &p, s, &f->slots_cap, sizeof *f->state)) return 0;
-        f->state = p;
-        f->nslots++;
+    /* The one freed last; it may have been taken since, and then stands here for nothing. */
+    while (f->nfree) {
+        uint32_t s = f->free[--f->nfree];
+        if (f->state[s]) continue;
+        f->state[s] = state;
+        return s;
     }
+    uint32_t s = f->nslots;
+    void *p = f->state;
+    if (!room(f, &p, s, &f->slots_cap, sizeof *f->state)) return 0;
+    f->state = p;
+    f->nslots++;
     f->state[s] = state;
-    f->lowest = s + 1;
     return s;
+}
+
+static void slot_free(flat *f, uint32_t s)
+{
+    void *p = f->free;
+    if (!room(f, &p, f->nfree, &f->free_cap, sizeof *f->free)) return;
+    f->free = p;
+    f->free[f->nfree++] = s;
 }
 
 static void slot_unuse(flat *f, uint32_t s, uint32_t what)
 {
     if (f->failed) return;
     f->state[s] -= what;
-    if (f->state[s] == 0 && s < f->lowest) f->lowest = s;
+    if (f->state[s] == 0) slot_free(f, s);
 }
 
 /* Where register r is going to be written. */
@@ -299,10 +311,11 @@ static void flat_if(flat *f, const live_instr *li)
     operands(f, li);
     uint32_t to_else = label_word(f);
     uint32_t *to = reserve_results(f, i);
-    uint32_t n = f->nslots, lowest = f->lowest;
-    uint32_t *before = take(f, n * sizeof *before);
+    uint32_t n = f->nslots, nfree = f->nfree;
+    uint32_t *before = take(f, n * sizeof *before), *were_free = take(f, nfree * sizeof *were_free);
     if (f->failed) return;
     memcpy(before, f->state, n * sizeof *before);
+    if (nfree) memcpy(were_free, f->free, nfree * sizeof *were_free);
 
     hints(f, &li->blocks[0], 0, to);
     flat_list(f, &li->blocks[0]);
@@ -319,7 +332,11 @@ static void flat_if(flat *f, const live_instr *li)
     memcpy(after, f->state, n1 * sizeof *after);
     memcpy(f->state, before, n * sizeof *before);
     memset(f->state + n, 0, (n1 - n) * sizeof *f->state);
-    f->lowest = lowest;
+    /* What was free before is again, and so is what the first arm added. */
+    f->nfree = 0;
+    for (uint32_t s = n1; s-- > n && !f->failed;) slot_free(f, s);
+    for (uint32_t k = 0; k < nfree && !f->failed; k++) slot_free(f, were_free[k]);
+    if (f->failed) return;
     hints(f, &li->blocks[1], 0, to);
     flat_list(f, &li->blocks[1]);
     yield(f, terminator(&li->blocks[1]), 0, to, NULL);
@@ -721,6 +738,7 @@ static run *flatten(vm *m, code *c)
     }
     if (!f.failed) r = run_pack(&f, entry, nentry);
     memory_free(&m->mem, MEM_CODE, f.state, f.slots_cap * sizeof *f.state);
+    memory_free(&m->mem, MEM_CODE, f.free, f.free_cap * sizeof *f.free);
     memory_free(&m->mem, MEM_CODE, f.w, f.cap * sizeof *f.w);
     memory_free(&m->mem, MEM_CODE, (void *)f.instrs, f.instrs_cap * sizeof *f.instrs);
     arena_close(&f.arena);
