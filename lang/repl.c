@@ -64,6 +64,52 @@ static void forget_function(repl *r, symbol name)
         }
 }
 
+/* The value a variable has now, before the entry's results take over. */
+static const value *variable_now(const repl *r, symbol name)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->names[i] == name) return &r->values[i];
+    return NULL;
+}
+
+static bool same_value(value a, value b) { return a.tag == b.tag && (value_is_heap(a) ? a.u.o == b.u.o : value_same(a, b)); }
+
+static bool captures(const code *c, symbol name)
+{
+    for (uint32_t i = 0; i < c->ncaptures; i++)
+        if (c->reg_names[c->body->params[i]] == name) return true;
+    return false;
+}
+
+/* A note when `name` has another value now and `f`, called `called`, was made when it had the old one. */
+static void note_capture(repl *r, symbol name, value f, symbol called)
+{
+    if (f.tag != V_FUNCTION || called == name || !captures(as_closure(f)->code, name)) return;
+    symbols *y = r->h->vm->symbols;
+    diag *d = diag_new(&r->h->vm->mem, SEVERITY_NOTE, DIAG_CAPTURE, "the function `%s` keeps the value that `%s` had when it was made",
+                       symbol_name(y, called), symbol_name(y, name));
+    if (d) host_show(r->h, d);
+}
+
+/* After an entry: functions that were there before captured the values variables had then. */
+static void note_captures(repl *r, const tuple *t)
+{
+    for (uint32_t i = 0; i < r->nafter; i++) {
+        const value *old = variable_now(r, r->after[i]), now = t->v[i + 1];
+        if (!old || now.tag == V_UNDEF || same_value(*old, now)) continue;
+        for (uint32_t k = 0; k < r->nafter; k++) {
+            const value *f = variable_now(r, r->after[k]);
+            if (f && same_value(*f, t->v[k + 1])) note_capture(r, r->after[i], *f, r->after[k]);
+        }
+        for (uint32_t k = 0; k < r->nfns; k++) {
+            const value *f = table_get(r->h->vm->globals, r->fns[k]);
+            bool made_now = false;
+            for (uint32_t j = 0; j < r->ndefined; j++) made_now |= r->defined[j] == r->fns[k];
+            if (f && !made_now) note_capture(r, r->after[i], *f, r->fns[k]);
+        }
+    }
+}
+
 /* Puts the entry's results in the place of what was. */
 static void take_over(repl *r, const tuple *t)
 {
@@ -121,6 +167,7 @@ static void run_entry(repl *r, code *c)
     if (fine) {
         const tuple *t = as_tuple(out);
         echo(r, t->v[0]);
+        note_captures(r, t);
         take_over(r, t);
         value_release(m, out);
         value_release(m, globals);
