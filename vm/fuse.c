@@ -503,7 +503,7 @@ static void collapse(fuser *u)
         } else if (!o->flat)
             u->gathers = true;
     }
-    u->rows = k == 1 || u->merged[k - 1] >= 128;
+    u->rows = k <= 1 || u->merged[k - 1] >= 128;
 }
 
 /* Who reads what last, which nodes nobody needs, and tiles for the others. */
