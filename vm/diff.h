@@ -148,6 +148,7 @@ reg diff_fwd_reg(diff *d, symbol name);       /* fresh, defined in the current s
 scope *scope_open(diff *d, scope_kind kind, const block *primal);
 void scope_walk(diff *d, scope *s);           /* rev of its instructions, last to first, filling slots;
                                                  then forms of saved arrays move into rev */
+void scope_settle(diff *d, scope *s);          /* drops from its saved values what rev can compute (diff_save.c) */
 void scope_emit_fwd(diff *d, scope *s, block *into);
 void scope_emit_rev(diff *d, scope *s, block *into); /* prologue, then rev instructions */
 void regs_add(diff *d, regs *r, reg x);

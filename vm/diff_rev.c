@@ -128,25 +128,6 @@ reg diff_meta(diff *d, const prim *p, reg x) {
     return diff_import(d, r);
 }
 
-/* Forms of values that are saved anyway are computed in rev instead of being saved too. */
-static void scope_settle(diff *d, scope *s) {
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < s->saved.n && !d->failed; k++) {
-        reg r = s->saved.of[k], x = d->info[r].meta_of;
-        if (x != REG_NONE && d->rev_of[x] != REG_NONE) {
-            instr *i = instr_new(&d->rb, OP_CODE_PRIM, d->info[r].meta_prim, 1, 1, 0);
-            if (!i) { d->failed = true; return; }
-            i->dst[0] = s->rev_saved.of[k];
-            i->src[0] = d->rev_of[x];
-            instrs_add(d, &s->prologue, i);
-        } else {
-            s->saved.of[n] = r;
-            s->rev_saved.of[n++] = s->rev_saved.of[k];
-        }
-    }
-    s->saved.n = s->rev_saved.n = n;
-}
-
 /* --- cotangents ------------------------------------------------------------------------------ */
 
 reg diff_cot(diff *d, reg r) { return r < d->ncot ? d->cot[r] : REG_NONE; }

@@ -1,0 +1,211 @@
+/* diff_save.c: what of a scope is saved, and what the reverse pass computes again.
+ *
+ * In comes a scope whose rev is written and whose saved values are listed; out comes a shorter list. A
+ * saved value leaves it when rev can have it from what is there anyway:
+ *   - a form, from the value itself when that is in rev
+ *   - the result of an elementwise primitive, from arguments that are in rev, when a few cheap operations
+ *     do: fused with what reads it, that costs less than the memory did
+ * Each is computed right before the first instruction of rev that reads it, so that it lives no longer
+ * than it must.
+ *
+ * This alters what is saved and no bit: the same kernels run on the same values. It looks at the primal
+ * alone, never at a flag or at sizes, so a checkpoint block does not change it. */
+#include "diff.h"
+#include <string.h>
+
+/* What one value may cost to compute again, in vector operations for an element. */
+enum { AGAIN_MOST = 12, AGAIN_CHEAP = 1, AGAIN_FUNCTION = 8 };
+
+typedef struct settle {
+    diff *d;
+    scope *s;
+    uint8_t *cost;    /* by fwd register: of computing it again, 0: it is saved or not needed */
+    uint32_t ncost;
+    instr **again;    /* by rev register: the instruction that makes it, not placed yet */
+    uint32_t nagain;
+} settle;
+
+static unsigned cost_of(const prim *p)
+{
+    switch (prim_number(p)) {
+    case PRIM_add: case PRIM_sub: case PRIM_mul: case PRIM_neg: case PRIM_square: case PRIM_abs: case PRIM_relu: case PRIM_where:
+    case PRIM_maximum: case PRIM_minimum: case PRIM_lt: case PRIM_le: case PRIM_gt: case PRIM_ge: case PRIM_not: case PRIM_and:
+    case PRIM_or: case PRIM_div: case PRIM_sqrt:
+        return AGAIN_CHEAP;
+    case PRIM_exp: case PRIM_sin: case PRIM_cos: case PRIM_log: case PRIM_sigmoid: case PRIM_tanh:
+        return AGAIN_FUNCTION;
+    default: return AGAIN_MOST + 1;
+    }
+}
+
+/* The elementwise primitive of this scope that makes fwd register r, or NULL. */
+static const instr *maker(const settle *k, reg r)
+{
+    const fwd_info *f = &k->d->info[r];
+    if (r >= k->d->ninfo || f->scope != k->s || f->slot == 0 || f->slot >= k->s->primal->n) return NULL;
+    const instr *i = k->s->primal->list[f->slot - 1];
+    if (i->op != OP_CODE_PRIM || i->imm & PRIM_SPREAD || i->ndst != 1 || i->dst[0] != r) return NULL;
+    const prim *p = prim_of(i);
+    return p->tile && code_is_pure_prim(p) ? i : NULL;
+}
+
+/* Takes what computing r from what is in rev costs off *left; false when that is too much, or when it needs
+   what is not there. */
+static bool can_again(const settle *k, const instr *i, unsigned *left)
+{
+    const diff *d = k->d;
+    unsigned c = cost_of(prim_of(i));
+    if (c > *left) return false;
+    *left -= c;
+    for (uint32_t j = 0; j < i->nsrc; j++) {
+        reg x = i->src[j];
+        if (d->info[x].def) continue;
+        if (d->rev_of[x] != REG_NONE) {
+            unsigned own = x < k->ncost ? k->cost[x] : 0;
+            if (own > *left) return false;
+            *left -= own;
+            continue;
+        }
+        const instr *m = maker(k, x);
+        if (!m || !can_again(k, m, left)) return false;
+    }
+    return true;
+}
+
+static void pending(settle *k, instr *i)
+{
+    diff *d = k->d;
+    reg r = i->dst[0];
+    if (r >= k->nagain) {
+        uint32_t n = k->nagain * 2 > r + 1 ? k->nagain * 2 : r + 64;
+        instr **p = arena_alloc(&d->arena, n * sizeof *p);
+        if (!p) { d->failed = true; vm_out_of_memory(d->m); return; }
+        if (k->nagain) memcpy(p, k->again, k->nagain * sizeof *p);
+        k->again = p;
+        k->nagain = n;
+    }
+    k->again[r] = i;
+}
+
+/* fwd register x in rev, whatever that takes. */
+static reg again(settle *k, reg x);
+
+static void compute_again(settle *k, const instr *i, reg to)
+{
+    diff *d = k->d;
+    instr *n = instr_new(&d->rb, OP_CODE_PRIM, i->imm, 1, i->nsrc, 0);
+    if (!n) { d->failed = true; return; }
+    n->at = i->at;
+    n->point = i->point;
+    n->src_at = i->src_at;
+    n->dst[0] = to;
+    for (uint32_t j = 0; j < i->nsrc; j++) n->src[j] = again(k, i->src[j]);
+    pending(k, n);
+}
+
+static reg again(settle *k, reg x)
+{
+    diff *d = k->d;
+    if (d->failed) return 0;
+    if (d->info[x].def || d->rev_of[x] != REG_NONE) return diff_import(d, x);
+    reg r = d->rev_of[x] = builder_reg(&d->rb, 0);
+    compute_again(k, maker(k, x), r);
+    return r;
+}
+
+/* --- placing ------------------------------------------------------------------------------------ */
+
+typedef struct list { instr **of; uint32_t n, cap; } list;
+
+static void list_add(settle *k, list *l, instr *i)
+{
+    diff *d = k->d;
+    if (l->n == l->cap) {
+        uint32_t cap = l->cap ? l->cap * 2 : 32;
+        instr **p = builder_take(&d->rb, cap * sizeof *p);
+        if (!p) { d->failed = true; return; }
+        if (l->n) memcpy(p, l->of, l->n * sizeof *p);
+        l->of = p;
+        l->cap = cap;
+    }
+    l->of[l->n++] = i;
+}
+
+static void place(settle *k, list *l, reg r)
+{
+    if (r >= k->nagain || !k->again[r] || k->d->failed) return;
+    instr *i = k->again[r];
+    k->again[r] = NULL;
+    for (uint32_t j = 0; j < i->nsrc; j++) place(k, l, i->src[j]);
+    list_add(k, l, i);
+}
+
+static void place_for(settle *k, list *l, const instr *i)
+{
+    for (uint32_t j = 0; j < i->nsrc; j++) place(k, l, i->src[j]);
+    for (uint32_t b = 0; b < i->nblocks; b++)
+        for (uint32_t n = 0; n < i->blocks[b]->n; n++) place_for(k, l, i->blocks[b]->list[n]);
+}
+
+static void place_all(settle *k)
+{
+    diff *d = k->d;
+    block *rev = k->s->rev;
+    list l = {0};
+    for (uint32_t n = 0; n < rev->n && !d->failed; n++) {
+        place_for(k, &l, rev->list[n]);
+        list_add(k, &l, rev->list[n]);
+    }
+    /* What only the caller is going to read comes last; what nobody reads goes as dead code. */
+    for (uint32_t r = 0; r < k->nagain && !d->failed; r++) place(k, &l, r);
+    if (d->failed) return;
+    rev->list = l.of;
+    rev->n = l.n;
+    rev->cap = l.cap;
+}
+
+void scope_settle(diff *d, scope *s)
+{
+    settle k = {.d = d, .s = s};
+    uint32_t n = s->primal->n + 1, none = UINT32_MAX, *at = arena_alloc(&d->arena, n * sizeof *at);
+    k.ncost = d->f->nregs;
+    k.cost = arena_alloc(&d->arena, k.ncost + 1);
+    if (d->failed || !at || !k.cost) {
+        if (!d->failed) vm_out_of_memory(d->m);
+        d->failed = true;
+        return;
+    }
+    memset(at, 0xff, n * sizeof *at);
+    bool any = false;
+    for (uint32_t j = 0; j < s->saved.n; j++)
+        if (maker(&k, s->saved.of[j])) at[d->info[s->saved.of[j]].slot] = j;
+    /* In program order, so that what a value is computed from has been decided. */
+    for (uint32_t slot = 1; slot < n && !d->failed; slot++) {
+        if (at[slot] == none) continue;
+        reg r = s->saved.of[at[slot]];
+        const instr *i = maker(&k, r);
+        unsigned left = AGAIN_MOST;
+        if (r >= k.ncost || !can_again(&k, i, &left)) continue;
+        k.cost[r] = (uint8_t)(AGAIN_MOST - left);
+        compute_again(&k, i, s->rev_saved.of[at[slot]]);
+        any = true;
+    }
+    uint32_t kept = 0;
+    for (uint32_t j = 0; j < s->saved.n && !d->failed; j++) {
+        reg r = s->saved.of[j], x = d->info[r].meta_of;
+        if (r < k.ncost && k.cost[r]) continue;
+        if (x != REG_NONE && d->rev_of[x] != REG_NONE) {
+            instr *i = instr_new(&d->rb, OP_CODE_PRIM, d->info[r].meta_prim, 1, 1, 0);
+            if (!i) { d->failed = true; return; }
+            i->dst[0] = s->rev_saved.of[j];
+            i->src[0] = d->rev_of[x];
+            pending(&k, i);
+            any = true;
+            continue;
+        }
+        s->saved.of[kept] = r;
+        s->rev_saved.of[kept++] = s->rev_saved.of[j];
+    }
+    s->saved.n = s->rev_saved.n = kept;
+    if (any && !d->failed) place_all(&k);
+}
