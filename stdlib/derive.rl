@@ -88,14 +88,19 @@ fn __columns(columns, y, x) {
 # Tangents for args: t at place k, symbolic zeros elsewhere.
 fn __only(args, k, t) = __cot_tuple(__place((t,), k), __form_shallow(args))
 
-fn __forward_columns(f, args, k) {
+# f's result and its tangents, one for each element of argument k. Every run has the random numbers of
+# the state given; the first prints, unless f ran before.
+fn __forward_columns(f, args, k, state, ran) {
   x = args[k]
   y = none
   columns = ()
   for (i in 0..size(x)) {
+    again = ran or i > 0
+    if (again) { seed(state); __hush(true) }
     e = if (rank(x) == 0) { ones_like(x) } else { __unit(x, i) }
     (y, dy) = jvp(f, args, __only(args, k, e))
     columns = append(columns, dy)
+    if (again) { __hush(false) }
   }
   (if (size(x) == 0) { f(args...) } else { y }, columns)
 }
@@ -111,13 +116,14 @@ fn __array_only(v, what, who) {
 fn jacobian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
   x = __array_only(args[k], "an argument", "jacobian")
+  state = seed()
   (y, pullback) = __call2(__derive_fwd(f, __mask((k,))), args)
   __array_only(y, "a result", "jacobian")
   if (rank(x) == 0 and rank(y) == 0) {
     return __finish(__cot_index(__argument_cotangents(pullback, ones_like(y)), k, none), x)
   }
   if (size(x) < size(y)) {
-    (z, columns) = __forward_columns(f, args, k)
+    (z, columns) = __forward_columns(f, args, k, state, true)
     return __columns(columns, z, x)
   }
   rows = ()
@@ -134,7 +140,7 @@ fn jacobian(f, wrt = 0) = fn(args...) {
 fn hessian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
   __array_only(args[k], "an argument", "hessian")
-  (g, columns) = __forward_columns(grad(f, wrt), args, k)
+  (g, columns) = __forward_columns(grad(f, wrt), args, k, seed(), false)
   if (rank(args[k]) == 0) { columns[0] } else { __columns(columns, g, args[k]) }
 }
 
@@ -173,6 +179,7 @@ fn check_grad(f, args...) {
   g = grad(loss)(p)
   worst = 0.0
   table = zeros(size(p), 3)
+  __hush(true) # the gradient printed
   unit = if (dtype(p) == "f32") { 1e-2 } else { 6e-6 }
   for (i in 0..size(p)) {
     h = unit * maximum(1.0, abs(p[i]))
@@ -185,6 +192,7 @@ fn check_grad(f, args...) {
     table[i, :] = [g[i], slope, error]
     worst = maximum(worst, error)
   }
+  __hush(false)
   seed(state)
   {table: table, worst: worst}
 }

@@ -32,6 +32,16 @@ bool kern_print(prim_call *c) {
     return ok;
 }
 
+/* An error between on and off does no harm: the frame that catches it puts `mute` back. */
+bool kern_hush(prim_call *c) {
+    bool on;
+    c->out = value_none();
+    if (!arg_bool(c, 0, &on)) return false;
+    if (on) c->vm->mute++;
+    else if (c->vm->mute) c->vm->mute--;
+    return true;
+}
+
 bool kern_help(prim_call *c) {
     c->out = value_none();
     value f = c->args[0];
