@@ -21,7 +21,8 @@ void host_show(host *h, diag *d)
         text t;
         text_open(&t, d->m);
         diag_render(p, h->colour, &t);
-        if (t.failed || !t.n) fprintf(stderr, "replay: %s\n", p->message);
+        if (h->show) h->show(h->user, p, t.failed || !t.n ? p->message : text_str(&t));
+        else if (t.failed || !t.n) fprintf(stderr, "replay: %s\n", p->message);
         else fwrite(t.s, 1, t.n, stderr);
         text_close(&t);
     }
@@ -211,6 +212,19 @@ static code *load_module(void *ctx, vm *m, const char *path, const source *impor
     host *h = ctx;
     bool file = path[0] == '.' || path[0] == '/' || (strlen(path) > 3 && !strcmp(path + strlen(path) - 3, ".rl"));
     code *c = NULL;
+    if (h->find) {
+        size_t n = 0;
+        char *s = h->find(h->user, path, importer ? importer->name : "", &n);
+        if (m->error) free(s), s = NULL;
+        if (m->error) return NULL;
+        if (s) {
+            *key = symbol_of(m->symbols, path, strlen(path));
+            if (!*key) vm_out_of_memory(m);
+            else if (!(c = module_compiled(h, *key))) c = compile_module(h, path, path, s, n, false, *key);
+            free(s);
+            return c;
+        }
+    }
     if (!file) {
         for (const struct stdlib_module *p = stdlib_modules; p->name; p++) {
             if (strcmp(p->name, path)) continue;
@@ -222,6 +236,10 @@ static code *load_module(void *ctx, vm *m, const char *path, const source *impor
         }
         vm_fail(m, DIAG_IMPORT, "there is no module \"%s\"", path);
         suggest_module(m, path);
+        return NULL;
+    }
+    if (m->config.no_files) {
+        vm_fail(m, DIAG_IMPORT, "cannot import %s: the program may not read files", path);
         return NULL;
     }
     char *name = beside(importer, path), *real = name ? realpath(name, NULL) : NULL;
@@ -274,16 +292,16 @@ static void describe(void *ctx, const ast *t)
     }
 }
 
-static bool preload(host *h, const struct stdlib_module *p)
+static bool preload(host *h, const char *module, const char *s, size_t n)
 {
     vm *m = h->vm;
     char name[256];
-    snprintf(name, sizeof name, "<stdlib>/%s.rl", p->name);
-    source *src = source_new(&m->mem, name, p->text, p->length);
+    snprintf(name, sizeof name, "<stdlib>/%s.rl", module);
+    source *src = source_new(&m->mem, name, s, n);
     if (!src) return vm_out_of_memory(m);
     diag *diags;
-    describing d = {h, p->name};
-    compile_options o = {.internal = true, .module = p->name, .result = EMIT_NONE, .inspect = describe, .ctx = &d};
+    describing d = {h, module};
+    compile_options o = {.internal = true, .module = module, .result = EMIT_NONE, .inspect = describe, .ctx = &d};
     code *c = host_compile(h, src, &o, &diags, NULL);
     source_release(src);
     if (!c) {
@@ -305,19 +323,35 @@ static bool preload_all(host *h)
             for (const struct stdlib_module *p = stdlib_modules; p->name; p++) {
                 if (strcmp(p->name, preloaded[i])) continue;
                 if (pass == 0 && !builtins_scan(h->builtins, p->name, p->text, p->length)) return false;
-                if (pass == 1 && !preload(h, p)) return false;
+                if (pass == 1 && !preload(h, p->name, p->text, p->length)) return false;
             }
     return true;
 }
 
+bool host_extend(host *h, const char *module, const char *s, size_t n)
+{
+    return builtins_scan(h->builtins, module, s, n) && preload(h, module, s, n);
+}
+
 /* --- the host itself -------------------------------------------------------------------------- */
+
+/* vm_config.write and vm_config.host */
+static bool write_out(void *ctx, const char *s, size_t n) { return ((host *)ctx)->write(((host *)ctx)->user, s, n); }
+static bool call_out(void *ctx, vm *m, int64_t id, const value *args, uint32_t n, value *out)
+{
+    (void)m;
+    return ((host *)ctx)->call(((host *)ctx)->user, id, args, n, out);
+}
 
 bool host_open(host *h, const vm_config *config)
 {
-    bool colour = h->colour;
-    *h = (host){.colour = colour};
+    h->vm = NULL;
+    h->builtins = NULL;
+    h->modules = NULL;
     vm_config c = config ? *config : vm_config_default();
     c.ctx = h;
+    if (h->write) c.write = write_out;
+    if (h->call) c.host = call_out;
     c.compile = compile_rule;
     c.load_module = load_module;
     if (!c.report) c.report = report;
@@ -341,5 +375,7 @@ void host_close(host *h)
     }
     builtins_close(h->builtins);
     vm_close(m);
-    *h = (host){0};
+    h->vm = NULL;
+    h->builtins = NULL;
+    h->modules = NULL;
 }

@@ -16,12 +16,22 @@ typedef struct host {
     host_module *modules;  /* compiled so far, each once */
     bool colour;           /* of diagnostics on standard error */
     uint32_t warnings;     /* shown so far */
+    /* What an embedding program sets before host_open; all may be NULL. */
+    void *user;
+    void (*show)(void *user, const diag *d, const char *rendered); /* instead of standard error */
+    /* A module's text from malloc, or NULL to look for it as usual. `importer` names the importing text. */
+    char *(*find)(void *user, const char *path, const char *importer, size_t *length);
+    bool (*call)(void *user, int64_t id, const value *args, uint32_t n, value *out); /* see prim_host.def */
+    bool (*write)(void *user, const char *s, size_t n);
 } host;
 
 /* Opens a VM with the language's callbacks in place (those of `config` are ignored) and the preloaded
    modules loaded. Neither host nor config may move while it is open. False with a message shown. */
 bool host_open(host *h, const vm_config *config);
 void host_close(host *h);
+/* Makes the top-level functions of a text builtins, as those of the preloaded modules are. False with
+   vm->error. */
+bool host_extend(host *h, const char *module, const char *text_, size_t length);
 /* Is this module loaded at the start, its functions being builtins? */
 bool host_preloads(const char *module);
 

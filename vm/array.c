@@ -89,6 +89,36 @@ array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape)
     return a;
 }
 
+array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data,
+                  void (*done)(void *user, void *data), void *user)
+{
+    int64_t n = rank >= 1 && rank <= RANK_MAX ? size_of_shape(rank, shape, dtype_size[d]) : -1;
+    if (n < 0) {
+        vm_fail(m, DIAG_SHAPE, "an array of this rank or shape cannot be");
+        return NULL;
+    }
+    array *a = header_new(m, d, rank, shape);
+    foreign_buffer *f = a ? memory_alloc(&m->mem, MEM_ARRAY, sizeof *f) : NULL;
+    if (!f) {
+        memory_free(&m->mem, MEM_ARRAY, a, header_bytes(rank));
+        vm_out_of_memory(m);
+        return NULL;
+    }
+    *f = (foreign_buffer){.b = {.refs = 1, .bytes = (size_t)n * dtype_size[d], .birth = m->clock++, .foreign = true, .data = data},
+                          .done = done, .user = user};
+    a->buf = &f->b;
+    a->data = data;
+    a->size = n;
+    a->dense = true;
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        array_stride(a)[i] = stride ? stride[i] : step;
+        if (n && shape[i] != 1 && array_stride(a)[i] != step) a->dense = false;
+        step *= shape[i] > 0 ? shape[i] : 1;
+    }
+    return a;
+}
+
 array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset)
 {
     array *v = header_new(m, (dtype)a->dtype, rank, shape);
@@ -195,7 +225,7 @@ array *array_dense(vm *m, const array *a)
     return same;
 }
 
-bool array_unique(const array *a) { return a->h.refs == 1 && a->buf->refs == 1; }
+bool array_unique(const array *a) { return a->h.refs == 1 && a->buf->refs == 1 && !a->buf->foreign; }
 
 value array_get(const array *a, const int64_t *index)
 {

@@ -14,9 +14,17 @@ typedef struct buffer {
     uint32_t holds;  /* arrays among them that residuals hold */
     size_t bytes;
     bool counted;    /* in vm->stats.saved: see residual.h */
+    bool foreign;    /* a foreign_buffer: the data is the host's */
     uint64_t birth;  /* vm clock when it was made */
     void *data;
 } buffer;
+
+/* A buffer around memory of the embedding program: never written, not counted as live bytes. */
+typedef struct foreign_buffer {
+    buffer b;
+    void (*done)(void *user, void *data); /* called when nothing views it any more; may be NULL */
+    void *user;
+} foreign_buffer;
 
 typedef struct array {
     object h;
@@ -35,6 +43,10 @@ static inline int64_t *array_stride(const array *a) { return (int64_t *)a->dims 
 /* A dense, uninitialised array. rank >= 1. NULL on refusal (error set); a size that overflows is an error. */
 array *array_new(vm *m, dtype d, int rank, const int64_t *shape);
 array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape);
+/* An array of this shape over `data`, of another's memory that stays readable and unchanged until `done` is
+   called; stride in elements, NULL: dense. NULL with the error set and `done` not called. */
+array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data,
+                  void (*done)(void *user, void *data), void *user);
 /* A view with other shape and strides; `offset` in elements from a->data. Retains the buffer. */
 array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset);
 /* A dense copy with dtype d (i64 to float rounds to nearest; float to i64 truncates toward zero,

@@ -452,7 +452,7 @@ do_jump:
 do_go: {
     const value *c = &r[w[1] >> 1];
     if (c->tag != V_BOOL) goto not_bool;
-    if (m->interrupt) goto interrupted;
+    if (INTERRUPTED(m)) goto interrupted;
     if (c->u.i) {
         w = f->run->w + w[2];
         NEXT;
@@ -478,7 +478,7 @@ do_range: {
 }
 do_range_next: {
     int64_t i = (int64_t)((uint64_t)r[w[1]].u.i + 1);
-    if (m->interrupt) goto interrupted;
+    if (INTERRUPTED(m)) goto interrupted;
     if (i < r[w[2]].u.i) {
         put_i64(&r[w[1]], i);
         w = f->run->w + w[3];
@@ -496,7 +496,7 @@ do_tapes:
     if (!tapes_begin(x, f, w)) goto fail;
     STEP(3 + 2 * w[1]);
 do_tapes_next:
-    if (m->interrupt) goto interrupted;
+    if (INTERRUPTED(m)) goto interrupted;
     if (r[w[2 + w[1]]].u.i == 0) {
         w = f->run->w + w[3 + w[1]];
         NEXT;
@@ -685,7 +685,7 @@ do_unpack: {
     STEP(4 + n);
 }
 do_call: {
-    if (m->interrupt) goto interrupted;
+    if (INTERRUPTED(m)) goto interrupted;
     f->at = w;
     if (!exec_call(x, f, w)) goto fail;
     if (x->frame == f) STEP(4 + w[2] + w[3]); /* a lenient call of nothing */
@@ -773,9 +773,11 @@ not_bool:
     bad_condition(m, &r[w[1] >> 1]);
     m->fail_arg = 0;
     goto fail;
-interrupted:
+interrupted: {
+    bool late = m->interrupt == INTERRUPT_TIME;
     m->interrupt = 0;
-    vm_fail(m, DIAG_INTERRUPT, "interrupted");
+    vm_fail(m, DIAG_INTERRUPT, late ? "the time limit is over" : "interrupted");
+    }
 fail:
     f->at = w;
     if (!exec_unwind(x)) return false;

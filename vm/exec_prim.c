@@ -10,10 +10,11 @@
 
 /* --- cost ----------------------------------------------------------------------------------- */
 
-static uint64_t elements(value v)
+/* `maps`: structures count by their parts; else as one, so that append(t, v) costs the same whatever t has. */
+static uint64_t elements(value v, bool maps)
 {
     if (v.tag == V_ARRAY) return (uint64_t)as_array(v)->size;
-    if (v.tag != V_TUPLE && v.tag != V_RECORD) return 1;
+    if (!maps || (v.tag != V_TUPLE && v.tag != V_RECORD)) return 1;
     uint64_t sum = 1;
     uint32_t n = v.tag == V_TUPLE ? as_tuple(v)->n : as_record(v)->n;
     const value *of = v.tag == V_TUPLE ? as_tuple(v)->v : as_record(v)->v;
@@ -25,12 +26,13 @@ static uint64_t elements(value v)
 /* Scalar operations, from shapes alone: the same on every machine and every run. */
 static uint64_t cost(const struct exec *x, const prim *p, uint32_t number, const value *args, uint32_t n, value out)
 {
-    uint64_t e = elements(out);
+    bool maps = p->attrs & A_MAPS;
+    uint64_t e = elements(out, maps);
     if (p->attrs & A_DOT && n >= 1 && args[0].tag == V_ARRAY) {
         const array *a = as_array(args[0]);
         return 2 * e * (uint64_t)array_shape(a)[a->rank - 1];
     }
-    if (p->shape == S_REDUCE && n >= 1) e = elements(args[0]);
+    if (p->shape == S_REDUCE && n >= 1) e = elements(args[0], true);
     return e * x->cost[number];
 }
 

@@ -136,8 +136,14 @@ static void object_dispose(vm *m, object *o)
     case V_ARRAY: {
         array *a = (array *)o;
         if (--a->buf->refs == 0) {
-            memory_array_free(mem, a->buf->data, a->buf->bytes);
-            memory_free(mem, MEM_ARRAY, a->buf, sizeof *a->buf);
+            if (a->buf->foreign) {
+                foreign_buffer *f = (foreign_buffer *)a->buf;
+                if (f->done) f->done(f->user, f->b.data);
+                memory_free(mem, MEM_ARRAY, f, sizeof *f);
+            } else {
+                memory_array_free(mem, a->buf->data, a->buf->bytes);
+                memory_free(mem, MEM_ARRAY, a->buf, sizeof *a->buf);
+            }
         }
         memory_free(mem, MEM_ARRAY, a, sizeof *a + 2 * (size_t)a->rank * sizeof(int64_t));
         break;

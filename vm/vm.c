@@ -188,6 +188,10 @@ void vm_report(vm *m, severity s, diag_code kind, span at, const char *fmt, ...)
 bool vm_write(vm *m, const char *s, size_t n)
 {
     if (m->mute) return true;
+    if (m->config.output_limit && n > m->config.output_limit - m->output)
+        return vm_fail(m, DIAG_INTERRUPT, "the program prints more than the limit of %zu bytes", m->config.output_limit);
+    m->output += n;
+    errno = 0;
     bool fine = m->config.write ? m->config.write(m->config.ctx, s, n) : fwrite(s, 1, n, stdout) == n;
     if (fine) return true;
     return vm_fail(m, DIAG_FILE, "output cannot be written: %s", errno ? strerror(errno) : "refused");

@@ -9,6 +9,10 @@
 
 typedef struct random_state { uint64_t key, counter; } random_state; /* Philox; counter in draws */
 
+/* Why vm->interrupt is set. */
+enum { INTERRUPT_USER = 1, INTERRUPT_TIME };
+#define INTERRUPTED(m) __atomic_load_n(&(m)->interrupt, __ATOMIC_RELAXED)
+
 /* What the host (lang/, tests, embedding programs) provides. */
 typedef struct vm_config {
     dtype float_dtype;      /* DTYPE_F64, or DTYPE_F32 under --float f32 */
@@ -31,6 +35,10 @@ typedef struct vm_config {
        uniquely (a module runs once). NULL with vm->error. */
     code *(*load_module)(void *ctx, vm *m, const char *path, const source *importer, symbol *key);
     int argc; char **argv;  /* what args() gives */
+    bool no_files;          /* nothing is read or written but through the callbacks */
+    size_t output_limit;    /* bytes that may be printed, 0: no limit */
+    /* Calls function `id` of the embedding program (prim_host.def); *out owned. NULL: there are none. */
+    bool (*host)(void *ctx, vm *m, int64_t id, const value *args, uint32_t n, value *out);
 } vm_config;
 
 typedef struct block_count { span at; uint64_t replays; } block_count;
@@ -62,7 +70,8 @@ struct vm {
     uint32_t mute;           /* > 0: output is silent (a region is being replayed) */
     uint32_t gradient_depth; /* > 0: a forward pass of a gradient is running */
     uint64_t gradient_birth; /* vm clock when the outermost one began */
-    volatile int interrupt;  /* set by a signal handler: stop at the next instruction */
+    volatile int interrupt;  /* set from a signal handler or another thread: stop at the next instruction */
+    size_t output;           /* bytes printed so far */
     uint32_t next_origin;    /* see code.h */
     code *custom;            /* see diff_custom.c */
     vm_stats stats;
