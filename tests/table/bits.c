@@ -148,13 +148,16 @@ static void check_equal(walker *w, const sample *s, vm *m, const char *how, dtyp
     }
 }
 
-static void one_dtype(walker *w, const prim *p, const sample *s, value args, dtype d)
+/* `kinds`: bit k for view_kind k. */
+static void one_dtype(walker *w, const prim *p, const sample *s, value args, dtype d, unsigned kinds)
 {
     vm *m = w->h.vm;
     char how[100];
     for (int kind = DENSE; kind < VIEWS; kind++) {
+        if (!(kinds >> kind & 1)) continue;
         value viewed = value_as(m, args, (view_kind)kind, d), plain = value_as(m, viewed, DENSE, DTYPE_BOOL), base, y;
         bool sound = apply(&w->h, p, as_tuple(plain), false, &base);
+        if (!sound && d == DTYPE_F64 && kind != BROADCAST) fail(w, "sample", "%s, %s, is an error", s->args, view_names[kind]);
         for (int last = 0; last < 2; last++) {
             value copy = value_as(m, viewed, (view_kind)kind, DTYPE_BOOL);
             bool fine = apply(&w->h, p, as_tuple(copy), last, &y);
@@ -188,10 +191,13 @@ void walk_bits(walker *w, const prim *p, const sample *s)
     if (args.tag != V_TUPLE || as_tuple(args)->n > 64) return;
     if (s->flags & SAMPLE_LARGE) {
         two_threads(w, p, s, args);
+        one_dtype(w, p, s, args, DTYPE_F32, 1u << TURNED);
+        one_dtype(w, p, s, args, DTYPE_F64, 1u << SLICED);
     } else {
-        one_dtype(w, p, s, args, DTYPE_F64);
-        one_dtype(w, p, s, args, DTYPE_F32);
-        if (p->tile) one_dtype(w, p, s, args, DTYPE_I64);
+        unsigned all = (1u << VIEWS) - 1;
+        one_dtype(w, p, s, args, DTYPE_F64, all);
+        one_dtype(w, p, s, args, DTYPE_F32, all);
+        if (p->tile) one_dtype(w, p, s, args, DTYPE_I64, all);
     }
     value_release(w->h.vm, args);
 }

@@ -33,6 +33,23 @@ static void question(walker *w, const char *name, const sample *s, const value *
     value_release(w->h.vm, v);
 }
 
+/* `in`: the function, the arguments, the active places. */
+static void ask_spread(walker *w, const prim *p, const sample *s, const value *in)
+{
+    vm *m = w->h.vm;
+    char ways[400];
+    snprintf(ways, sizeof ways, "(fn(t...) = %s(t...), %s)", p->name, p->name);
+    value other = evaluate(w, &w->h, ways);
+    if (other.tag == V_UNDEF) return;
+    tuple *f = tuple_new(m, 3, 3);
+    f->v[0] = value_retain(in[0]);
+    for (int k = 0; k < 2; k++) f->v[k + 1] = value_retain(as_tuple(other)->v[k]);
+    value args[3] = {value_object(&f->h), in[1], in[2]};
+    question(w, "spread", s, args, 3);
+    value_release(m, args[0]);
+    value_release(m, other);
+}
+
 bool walk_derivatives(walker *w, const prim *p, const sample *s)
 {
     vm *m = w->h.vm;
@@ -52,10 +69,12 @@ bool walk_derivatives(walker *w, const prim *p, const sample *s)
             question(w, "constant", s, two, 2);
             w->n.constant++;
         } else {
-            static const char *const all[] = {"first", "second", "third", "blocks", "symbolic", "symbolic_second"};
+            static const char *const all[] = {"first", "second", "third", "blocks", "symbolic", "symbolic_second", "without_influence"};
             unsigned before = w->n.failures;
             for (size_t i = 0; i < sizeof all / sizeof *all && w->n.failures == before; i++) question(w, all[i], s, two, 2);
             question(w, "narrow", s, in, 3);
+            if (p->tile) question(w, "beside_whole", s, in, 3);
+            if (!s->call) ask_spread(w, p, s, in);
             w->n.differentiated++;
         }
     }

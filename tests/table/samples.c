@@ -189,7 +189,7 @@ static bool example_sample(const prim *p, const char *line, char *args, char *ca
 
 static void samples_of_examples(walker *w, const prim *p, take_fn *take, unsigned *n)
 {
-    char line[1000], args[1000], call[1000];
+    char line[1000], args[2500], call[2500];
     for (const char *s = p->examples; *s;) {
         size_t k = strcspn(s, "\n");
         snprintf(line, sizeof line, "%.*s", (int)k, s);

@@ -189,6 +189,18 @@ fn symbolic(f, p) {
 }
 
 
+# A result that comes to nothing at run time only: the row's rules meet symbolic zeros, to every order.
+fn without_influence(f, p) {
+  h = fn(q...) { t = (f(q...), sum(_flat(q) ^ 2)); t[1] }
+  said = first(h, p)
+  if (said != "") { return said }
+  q = append(p, 1.5)
+  said = first(pulled(h, len(p)), q)
+  if (said != "") { return "of the pullback, " + said }
+  said = second(pulled(h, len(p)), q)
+  if (said != "") { "beyond the pullback, " + said } else { "" }
+}
+
 # The same of the pullback and of the tangent.
 fn symbolic_second(f, p) {
   y = f(p...)
@@ -234,6 +246,42 @@ fn narrow(f, args, active) {
     if (not fits(a, mixed)) { return format("the cotangent {} does not fit arguments of both floats {}", a, mixed) }
     dy = jvp(h, mixed, unflatten(_numbers(_floats(mixed), 0.9), mixed))[1]
     if (not fits(dy, y)) { return format("the tangent {} does not fit the result {} of both floats", dy, y) }
+  }
+  ""
+}
+
+# The row called with a spread tuple, and as a value, is the row.
+fn spread(f, args, active) {
+  p = chosen(args, active)
+  direct = partial(f[0], args, active)
+  y = direct(p...)
+  w = unflatten(_numbers(_floats(y), 0.5), y)
+  t = unflatten(_numbers(_floats(p), 0.9), p)
+  for (way in f[1:]) {
+    g = partial(way, args, active)
+    if (not same(g(p...), y)) { return "the value is another when the arguments are spread" }
+    if (not same(_back(g, p, w), _back(direct, p, w))) { return "the cotangent is another when the arguments are spread" }
+    if (not same(jvp(g, p, t), jvp(direct, p, t))) { return "the tangent is another when the arguments are spread" }
+  }
+  ""
+}
+
+fn _whole(x) {
+  if (type(x) == "tuple") { for (k in 0..len(x)) { x[k] = _whole(x[k]) }; return x }
+  if (type(x) == "record") { for (k in keys(x)) { x[k] = _whole(x[k]) }; return x }
+  if (dtype(x) == "bool") { x } else { i64(x) }
+}
+# An elementwise row with whole numbers beside a float: forms only, since values may leave the domain.
+fn beside_whole(f, args, active) {
+  for (k in active) {
+    few = ()
+    for (j in 0..len(args)) { few = append(few, if (j == k) { args[j] } else { _whole(args[j]) }) }
+    g = partial(f, few, (k,))
+    y = g(args[k])
+    a = _back(g, (args[k],), unflatten(_numbers(_floats(y), 0.5), y))
+    if (not fits(a, (args[k],))) { return format("beside whole numbers the cotangent is {}", a) }
+    dy = jvp(g, (args[k],), (unflatten(_numbers(_floats(args[k]), 0.9), args[k]),))[1]
+    if (not fits(dy, y)) { return format("beside whole numbers the tangent is {}", dy) }
   }
   ""
 }
