@@ -77,7 +77,7 @@ static void walk_fwd(view *v, const block *b, const instr *loop)
 {
     for (uint32_t n = 0; n < b->n && !v->failed; n++) {
         const instr *i = b->list[n];
-        if (i->op == OP_CODE_REPLAYABLE && n + 1 < b->n) keeps(v, first_line(v, b->list[n + 1]), "· keeps what enters:", i->src, i->nsrc);
+        if (i->op == OP_CODE_REPLAYABLE && i->nsrc && n + 1 < b->n) keeps(v, first_line(v, b->list[n + 1]), "· keeps what enters:", i->src, i->nsrc);
         if (i->op == OP_CODE_TAPEPUSH && loop) keeps(v, last_line(v, loop), "· each round keeps:", i->src + 1, i->nsrc - 1);
         if (i->op == OP_CODE_CLOSURE && i->flags & INSTR_RESIDUAL)
             keeps(v, line_in(v, v->f->at, v->f->at.hi - 1), "· keeps:", i->src, i->nsrc);
@@ -240,7 +240,7 @@ static void walk_rev(view *v, const block *b, const instr *around)
         case OP_CODE_FORCE: say_replay(v, i); continue;
         case OP_CODE_CHECKPOINT:
             walk_rev(v, i->blocks[0], i);
-            say(v, first_line(v, i), "free the replay");
+            if (i->blocks[0]->list[0]->op == OP_CODE_FORCE) say(v, first_line(v, i), "free the replay");
             continue;
         default: break;
         }
