@@ -240,7 +240,7 @@ bool kern_column(prim_call *c) {
 
 /* (d, k): a tuple for each item of d, with it at place k and symbolic zeros before. */
 bool kern_uncolumn(prim_call *c) {
-    int64_t n, k;
+    int64_t n = 0, k;
     if (!items_in(c, 0, c->args[0], &n) || !arg_int(c, 1, &k)) return false;
     tuple *t = pairs_new(c->vm, n, (uint32_t)k + 1);
     for (int64_t i = 0; t && i < n; i++)
