@@ -207,11 +207,11 @@ bool kern_cotangent_one(prim_call *c) {
     text t;
     text_open(&t, &m->mem);
     value_describe(m, y, &t);
-    vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s", who, text_str(&t));
+    vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s%s", who, value_is_heap(y) && y.tag != V_ARRAY ? "a " : "", text_str(&t));
     text_close(&t);
     if (y.tag == V_ARRAY) vm_help(m, "take sum(…) of the result, or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
     else if (y.tag == V_TUPLE) vm_help(m, "%s(f, aux = true) differentiates the first of two results", who);
-    else if (y.tag == V_I64 || y.tag == V_BOOL) vm_help(m, "the result does not depend on floats; make it one with f64(…)");
+    else if (y.tag == V_I64 || y.tag == V_BOOL) vm_help(m, "a whole number such as 2 became an i64 where it met one: start from a float, 2.0, or convert with f64(…)");
     return false;
 }
 
