@@ -21,9 +21,11 @@ BLIS_INC  := /usr/include/$(MULTIARCH)/blis-serial
 BLIS_LIB  := /usr/lib/$(MULTIARCH)/blis-serial/libblis.a
 
 OPT      ?= -O2
+# Empty for the thread sanitizer, which cannot see into it.
+OPENMP   ?= -fopenmp
 WARN     := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-unused-parameter
 CFLAGS   ?=
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) -ffp-contract=off -fno-math-errno -fopenmp -fPIC -fvisibility=hidden \
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -g $(OPT) -ffp-contract=off -fno-math-errno $(OPENMP) -fPIC -fvisibility=hidden \
               $(WARN) -I. -iquote vm -iquote lang -iquote $(BUILD) -isystem $(BLIS_INC) -DREPLAY_VERSION='"$(VERSION)"' $(CFLAGS)
 LIBS     := $(BLIS_LIB) -lsleef -llapacke -ledit -lcjson -lpng -lzip -lz -lm -fopenmp
 
@@ -34,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples spec golden random cases asan check format install clean help
+.PHONY: all deps run test unit table examples spec golden random cases embed asan tsan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -43,6 +45,7 @@ help:
 	@echo "make run       build and run the main example"
 	@echo "make test      build and pass the tests"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
+	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
 	@echo "make format    lay the C code out"
 	@echo "make install   below PREFIX ($(PREFIX)), honouring DESTDIR"
@@ -84,7 +87,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases spec golden examples random
+PARTS := unit table cases spec golden examples embed random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -122,6 +125,17 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
 
+# The library, installed, by two programs that know nothing of this tree. The programs get CFLAGS,
+# for they need the sanitizers that the library has.
+embed: $(BUILD)/stage/lib/libreplay.so
+	STAGE=$(abspath $(BUILD)/stage) CC="$(CC)" CFLAGS="$(CFLAGS)" tests/embed/run.sh
+$(BUILD)/stage/lib/libreplay.so: $(BUILD)/replay $(BUILD)/lib/libreplay.so $(BUILD)/lib/libreplay.a
+	$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath $(BUILD)/stage)
+
+# The library under the thread sanitizer, a VM on each of several threads.
+tsan:
+	$(MAKE) embed BUILD=$(BUILD)/tsan OPENMP= OPT=-O1 CFLAGS="-fsanitize=thread"
+
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:
 	$(MAKE) test BUILD=$(BUILD)/asan RANDOM_COUNT=200 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
@@ -150,9 +164,43 @@ check:
 	    --suppressions-list=.cppcheck -DREPLAY_VERSION='"$(VERSION)"' -Ivm -j 2 vm lang
 
 # --- installation -----------------------------------------------------------------------------
-install: $(BUILD)/replay
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+# What programs that embed Replay link with: of all symbols only replay_* can be seen. The command's own parts
+# are left out.
+COMMAND_SRC := $(shell grep -l '"command.h"' lang/*.c) $(wildcard lang/repl*.c)
+SHARED_OBJ  := $(filter-out $(COMMAND_SRC:%.c=$(BUILD)/%.o),$(LIB_OBJ))
+$(BUILD)/lib/libreplay.a: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(LD) -r -o $(BUILD)/lib/replay.o $(SHARED_OBJ)
+	objcopy -w --keep-global-symbol='replay_*' $(BUILD)/lib/replay.o
+	rm -f $@ && ar rcs $@ $(BUILD)/lib/replay.o
+SONAME := libreplay.so.0
+$(BUILD)/lib/libreplay.so: $(LIB_OBJ)
+	@mkdir -p $(@D)
+	echo '{ global: replay_*; local: *; };' >$(BUILD)/lib/replay.map
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(BUILD)/lib/replay.map -Wl,--as-needed -o $@ $(SHARED_OBJ) $(LIBS)
+
+define PC
+prefix=$(PREFIX)
+includedir=$${prefix}/include
+libdir=$${prefix}/lib
+
+Name: replay
+Description: a small array language with differentiation and checkpointing
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lreplay
+Libs.private: $(LIBS)
+endef
+export PC
+install: $(BUILD)/replay $(BUILD)/lib/libreplay.a $(BUILD)/lib/libreplay.so
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(BUILD)/replay $(DESTDIR)$(PREFIX)/bin/replay
+	install -m 644 lang/replay.h $(DESTDIR)$(PREFIX)/include/replay.h
+	install -m 644 $(BUILD)/lib/libreplay.a $(DESTDIR)$(PREFIX)/lib/libreplay.a
+	install -m 755 $(BUILD)/lib/libreplay.so $(DESTDIR)$(PREFIX)/lib/libreplay.so.$(VERSION)
+	ln -sf libreplay.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(PREFIX)/lib/libreplay.so
+	echo "$$PC" >$(DESTDIR)$(PREFIX)/lib/pkgconfig/replay.pc
 
 clean:
 	rm -rf $(BUILD)

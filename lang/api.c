@@ -34,6 +34,10 @@ static void forget(replay *r)
 void api_begin(replay *r)
 {
     if (!r->running) forget(r);
+    else { /* a function of the host: what an earlier attempt of it met with is over */
+        diag_free(vm_of(r)->error);
+        vm_of(r)->error = NULL;
+    }
 }
 
 bool api_failed(replay *r)
@@ -74,6 +78,7 @@ replay_value *replay_fail(replay *r, const char *format, ...)
     va_start(ap, format);
     vsnprintf(s, sizeof s, format, ap);
     va_end(ap);
+    api_begin(r);
     vm_fail(vm_of(r), DIAG_USER, "%s", s);
     api_failed(r);
     return NULL;
@@ -195,8 +200,8 @@ void replay_memory(const replay *r, size_t *live, size_t *peak)
 /* Before and after a program runs. */
 static bool start(replay *r)
 {
+    api_begin(r);
     if (r->running) return api_fail(r, DIAG_INTERNAL, "a function of the host may not run programs");
-    forget(r);
     r->running = 1;
     if (r->deadline) deadline_arm(r->deadline, r->config.time_limit);
     return true;

@@ -73,7 +73,7 @@ typedef struct replay_config {
     bool no_files;        /* programs neither read nor write files, nor see the environment */
     bool no_optimise;     /* run Code as it was written */
     bool trace_nan;       /* stop at the operation that makes the first nan or inf */
-    void *user;           /* given to the callbacks below */
+    void *user;           /* given to the callbacks below, which must not call this library */
     /* What programs print. False: it cannot be written, an error. NULL: standard output. */
     bool (*output)(void *user, const char *text, size_t length);
     /* Warnings and notes, and the errors of a text beyond the first; `d` is valid during the call. NULL:

@@ -57,8 +57,9 @@ bool io_fail(io_in *in, const char *fmt, ...) {
 }
 
 bool io_open(io_in *in, prim_call *c, const char *path, bool packed) {
-    *in = (io_in){.c = c, .path = path, .size = SIZE_MAX};
+    *in = (io_in){.c = c, .path = path, .size = SIZE_MAX, .fd = -1};
     struct stat s;
+    if (c->vm->config.no_files) return io_fail(in, "the program may not read files");
     in->fd = open(path, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0 || fstat(in->fd, &s) != 0) {
         io_fail(in, "%s", strerror(errno));
@@ -210,7 +211,8 @@ bool io_refuse(io_out *out, const char *fmt, ...) {
 
 bool io_create(io_out *out, prim_call *c, const char *path) {
     struct stat s;
-    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL;
+    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL, out->target = NULL;
+    if (c->vm->config.no_files) return out_fail(out, "the program may not write files");
     bool there = stat(path, &s) == 0;
     if (there && S_ISDIR(s.st_mode)) {
         out->target = NULL;

@@ -81,6 +81,7 @@ bool kern_write_text(prim_call *c) {
 bool kern_exists(prim_call *c) {
     const char *path;
     if (!arg_path(c, &path)) return false;
+    if (c->vm->config.no_files) return prim_fail(c, 0, DIAG_FILE, "%s: the program may not look for files", path);
     c->out = value_bool(access(path, F_OK) == 0);
     return true;
 }
@@ -120,7 +121,7 @@ bool kern_args(prim_call *c) {
 bool kern_env(prim_call *c) {
     const string *name;
     if (!arg_string(c, 0, &name)) return false;
-    const char *s = memchr(name->s, 0, name->length) ? NULL : getenv(name->s);
+    const char *s = c->vm->config.no_files || memchr(name->s, 0, name->length) ? NULL : getenv(name->s);
     if (s) return foreign_string(c->vm, s, &c->out);
     c->out = value_retain(c->args[1]);
     return true;
