@@ -168,6 +168,24 @@ void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss,
     }
 }
 
+/* out[i * run + j] = from[i * outer + j * inner]: short runs without a call for each. */
+#define SHORT_RUNS(T, RUN) \
+    for (int64_t i = 0; i < times; i++) \
+        for (int64_t j = 0; j < RUN; j++) ((T *)out)[i * RUN + j] = ((const T *)from)[i * outer + j * inner]; \
+    break
+#define SHORT(T) \
+    switch (run) { \
+    case 2: if (inner == 0) { inner = 0; SHORT_RUNS(T, 2); } SHORT_RUNS(T, 2); \
+    case 3: if (inner == 0) { inner = 0; SHORT_RUNS(T, 3); } SHORT_RUNS(T, 3); \
+    case 4: if (inner == 0) { inner = 0; SHORT_RUNS(T, 4); } SHORT_RUNS(T, 4); \
+    default: SHORT_RUNS(T, run); \
+    }
+static void gather_short(size_t size, void *out, const void *from, int64_t times, int64_t outer, int64_t run, int64_t inner)
+{
+    if (size == 4) SHORT(uint32_t)
+    else SHORT(uint64_t)
+}
+
 void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n)
 {
     size_t es = dtype_size[s->dtype], ed = dtype_size[to];
@@ -188,7 +206,36 @@ void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n
     while (n > 0) {
         int64_t run = s->shape[last] - ix[last];
         if (run > n) run = n;
-        array_convert(to, out, s->dtype, src + at * (int64_t)es, s->stride[last], run);
+        const char *from = src + at * (int64_t)es;
+        int64_t step = s->stride[last], whole = s->shape[last];
+        if (run == whole && run < 32 && last > 0 && s->stride[last - 1] == 0) {
+            /* The same few elements again and again: copied once, then doubled. */
+            int64_t times = s->shape[last - 1] - ix[last - 1], done = 1;
+            if (times > n / run) times = n / run;
+            array_convert(to, out, s->dtype, from, step, run);
+            size_t bytes = (size_t)run * ed;
+            for (int64_t more; done < times; done += more) {
+                more = done < times - done ? done : times - done;
+                memcpy(out + (size_t)done * bytes, out, (size_t)more * bytes);
+            }
+            ix[last - 1] += times - 1;
+            out += (times - 1) * (int64_t)bytes;
+            n -= (times - 1) * run;
+        } else if (run < 32 && to == s->dtype && ed >= 4) {
+            int64_t times = 1;
+            if (run == whole && last > 0) {
+                times = s->shape[last - 1] - ix[last - 1];
+                if (times > n / run) times = n / run;
+            }
+            gather_short(ed, out, from, times, last > 0 ? s->stride[last - 1] : 0, run, step);
+            if (times > 1) {
+                ix[last - 1] += times - 1;
+                at += (times - 1) * s->stride[last - 1];
+                out += (times - 1) * run * (int64_t)ed;
+                n -= (times - 1) * run;
+            }
+        } else
+            array_convert(to, out, s->dtype, from, step, run);
         out += run * (int64_t)ed;
         n -= run;
         ix[last] += run;

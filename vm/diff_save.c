@@ -5,6 +5,8 @@
  *   - a form, from the value itself when that is in rev
  *   - the result of an elementwise primitive, from arguments that are in rev, when a few cheap operations
  *     do: fused with what reads it, that costs less than the memory did
+ *   - the same from one further value that is saved in its place, when that one comes into it with new axes
+ *     (`x[:, none]`): an elementwise result is at least as large as what it was broadcast from
  * Each is computed right before the first instruction of rev that reads it, so that it lives no longer
  * than it must.
  *
@@ -38,28 +40,56 @@ static unsigned cost_of(const prim *p)
     }
 }
 
-/* The elementwise primitive of this scope that makes fwd register r, or NULL. */
+/* The instruction of this scope that makes fwd register r, or NULL. */
+static const instr *definition(const settle *k, reg r)
+{
+    if (r >= k->d->ninfo) return NULL;
+    const fwd_info *f = &k->d->info[r];
+    if (f->scope != k->s || f->slot == 0 || f->slot >= k->s->primal->n) return NULL;
+    const instr *i = k->s->primal->list[f->slot - 1];
+    return i->ndst == 1 && i->dst[0] == r ? i : NULL;
+}
+
+/* An index that takes all elements and may add axes: a tuple of `none`, `:` and `...`. */
+static bool takes_all(const settle *k, reg ix)
+{
+    const instr *t = definition(k, ix);
+    if (!t || t->op != OP_CODE_TUPLE) return false;
+    for (uint32_t j = 0; j < t->nsrc; j++) {
+        const instr *c = k->d->info[t->src[j]].def;
+        if (!c) return false;
+        value v = k->d->f->consts[c->imm];
+        if (v.tag == V_NONE || v.tag == V_ELLIPSIS) continue;
+        if (v.tag != V_SLICE) return false;
+        const slice *s = as_slice(v);
+        if (s->start.tag != V_NONE || s->stop.tag != V_NONE || s->step.tag != V_NONE) return false;
+    }
+    return true;
+}
+
+static bool is_view(const instr *i) { return i->imm == PRIM_index; }
+
+/* The elementwise primitive or view of this scope that makes fwd register r, or NULL. */
 static const instr *maker(const settle *k, reg r)
 {
-    const fwd_info *f = &k->d->info[r];
-    if (r >= k->d->ninfo || f->scope != k->s || f->slot == 0 || f->slot >= k->s->primal->n) return NULL;
-    const instr *i = k->s->primal->list[f->slot - 1];
-    if (i->op != OP_CODE_PRIM || i->imm & PRIM_SPREAD || i->ndst != 1 || i->dst[0] != r) return NULL;
+    const instr *i = definition(k, r);
+    if (!i || i->op != OP_CODE_PRIM || i->imm & PRIM_SPREAD) return NULL;
+    if (is_view(i)) return i->nsrc == 2 && takes_all(k, i->src[1]) ? i : NULL;
     const prim *p = prim_of(i);
     return p->tile && code_is_pure_prim(p) ? i : NULL;
 }
 
 /* Takes what computing r from what is in rev costs off *left; false when that is too much, or when it needs
-   what is not there. */
-static bool can_again(const settle *k, const instr *i, unsigned *left)
+   what is not there. *more: the one value to be saved in r's place, REG_NONE while there is none. */
+static bool can_again(const settle *k, const instr *i, unsigned *left, reg *more)
 {
     const diff *d = k->d;
-    unsigned c = cost_of(prim_of(i));
+    unsigned c = is_view(i) ? 0 : cost_of(prim_of(i));
     if (c > *left) return false;
     *left -= c;
-    for (uint32_t j = 0; j < i->nsrc; j++) {
+    for (uint32_t j = 0; j < (is_view(i) ? 1 : i->nsrc); j++) {
         reg x = i->src[j];
-        if (d->info[x].def) continue;
+        if (d->info[x].def || x == *more) continue;
         if (d->rev_of[x] != REG_NONE) {
             unsigned own = x < k->ncost ? k->cost[x] : 0;
             if (own > *left) return false;
@@ -67,7 +97,13 @@ static bool can_again(const settle *k, const instr *i, unsigned *left)
             continue;
         }
         const instr *m = maker(k, x);
-        if (!m || !can_again(k, m, left)) return false;
+        unsigned before = *left;
+        reg none = *more;
+        if (m && can_again(k, m, left, more)) continue;
+        *left = before;
+        *more = none;
+        if (!is_view(i) || none != REG_NONE || d->info[x].scope != k->s) return false;
+        *more = x;
     }
     return true;
 }
@@ -100,7 +136,7 @@ static void compute_again(settle *k, const instr *i, reg to)
     n->src_at = i->src_at;
     n->dst[0] = to;
     for (uint32_t j = 0; j < i->nsrc; j++) n->src[j] = again(k, i->src[j]);
-    pending(k, n);
+    if (!d->failed) pending(k, n);
 }
 
 static reg again(settle *k, reg x)
@@ -108,8 +144,16 @@ static reg again(settle *k, reg x)
     diff *d = k->d;
     if (d->failed) return 0;
     if (d->info[x].def || d->rev_of[x] != REG_NONE) return diff_import(d, x);
+    const instr *i = definition(k, x);
     reg r = d->rev_of[x] = builder_reg(&d->rb, 0);
-    compute_again(k, maker(k, x), r);
+    if (i && i->op == OP_CODE_TUPLE) { /* of constants: an index */
+        instr *n = instr_new(&d->rb, OP_CODE_TUPLE, 0, 1, i->nsrc, 0);
+        if (!n) { d->failed = true; return 0; }
+        n->dst[0] = r;
+        for (uint32_t j = 0; j < i->nsrc; j++) n->src[j] = diff_import(d, i->src[j]);
+        pending(k, n);
+    } else
+        compute_again(k, maker(k, x), r);
     return r;
 }
 
@@ -185,8 +229,10 @@ void scope_settle(diff *d, scope *s)
         reg r = s->saved.of[at[slot]];
         const instr *i = maker(&k, r);
         unsigned left = AGAIN_MOST;
-        if (r >= k.ncost || !can_again(&k, i, &left)) continue;
-        k.cost[r] = (uint8_t)(AGAIN_MOST - left);
+        reg more = REG_NONE;
+        if (r >= k.ncost || !can_again(&k, i, &left, &more)) continue;
+        if (more != REG_NONE) diff_import(d, more);
+        k.cost[r] = (uint8_t)(1 + AGAIN_MOST - left);
         compute_again(&k, i, s->rev_saved.of[at[slot]]);
         any = true;
     }

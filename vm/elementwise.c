@@ -247,15 +247,17 @@ static void job_collapse(job *j, int rank, const int64_t *shape)
         else if (!o->flat) j->gathers = true;
     }
     j->rows = k == 1 || j->shape[k - 1] >= 128;
+    for (uint32_t a = 0; !j->rows && a < j->n; a++)
+        if (!j->of[a].single && !j->of[a].flat) shape_collapse(&j->of[a].s); /* gathered on its own */
 }
 
 /* Offset in elements of operand o's element at linear index `at` of the result. */
-static int64_t operand_offset(const job *j, const operand *o, int64_t at)
+static int64_t operand_offset(const operand *o, int64_t at)
 {
     int64_t offset = 0;
-    for (int d = j->rank - 1; d >= 0; d--) {
-        offset += at % j->shape[d] * o->s.stride[d];
-        at /= j->shape[d];
+    for (int d = o->s.rank - 1; d >= 0; d--) {
+        offset += at % o->s.shape[d] * o->s.stride[d];
+        at /= o->s.shape[d];
     }
     return offset;
 }
@@ -280,7 +282,7 @@ static int64_t job_run(const job *j, int64_t lo, int64_t hi)
             } else if (o->flat) {
                 ptr[a] = (const char *)o->s.data + at * (int64_t)es;
             } else if (j->rows) {
-                const char *src = (const char *)o->s.data + operand_offset(j, o, at) * (int64_t)es;
+                const char *src = (const char *)o->s.data + operand_offset(o, at) * (int64_t)es;
                 int64_t step = o->s.stride[j->rank - 1];
                 if (step == 1 && o->to == o->s.dtype) {
                     ptr[a] = src;
@@ -422,7 +424,7 @@ bool kern_elementwise(prim_call *c)
             int64_t operands[ELEMENTWISE_ARGS];
             for (uint32_t i = 0; i < c->n; i++) {
                 const operand *o = &j.of[i];
-                const char *src = (const char *)o->s.data + operand_offset(&j, o, at) * (int64_t)dtype_size[o->s.dtype];
+                const char *src = (const char *)o->s.data + operand_offset(o, at) * (int64_t)dtype_size[o->s.dtype];
                 array_convert(DTYPE_I64, &operands[i], o->s.dtype, src, 1, 1);
             }
             value_release(m, value_object(&out->h));

@@ -123,6 +123,31 @@ static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_te
     return F(reduce_end)(&t, op);
 }
 
+/* Reductions of n <= 16 elements, which are one lane each, for `count` outputs at x + k * ks: the folding alone.
+   What a lane would hold without an element, the identity, changes nothing. */
+static inline __attribute__((always_inline)) void F(short_of)(reduce_op op, const int n, const T *x, int64_t ks, int64_t rs,
+                                                              int64_t count, T *out) {
+    for (int64_t k = 0; k < count; k++, x += ks) {
+        T l[REDUCE_LANES];
+        for (int j = 0; j < n; j++) l[j] = x[j * rs];
+        for (int m = n, w = REDUCE_LANES / 2; w; w /= 2)
+            if (m > w) {
+                for (int j = 0; j + w < m; j++) l[j] = F(apply)(op, l[j], l[j + w]);
+                m = w;
+            }
+        out[k] = l[0];
+    }
+}
+static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t count, T *out) {
+    switch (n) {
+    case 1: F(short_of)(REDUCE_SUM, 1, x, ks, rs, count, out); break;
+    case 2: F(short_of)(REDUCE_SUM, 2, x, ks, rs, count, out); break;
+    case 3: F(short_of)(REDUCE_SUM, 3, x, ks, rs, count, out); break;
+    case 4: F(short_of)(REDUCE_SUM, 4, x, ks, rs, count, out); break;
+    default: F(short_of)(REDUCE_SUM, n, x, ks, rs, count, out); break;
+    }
+}
+
 /* Tree steps on `w` outputs at once. */
 #define ACROSS(OP, NAME)                                                                                      \
     KERN_CLONES static void F(NAME)(T *restrict a, const T *restrict b, int64_t w) {                          \
@@ -216,6 +241,17 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
     int64_t inner = r->nk ? r->kshape[r->nk - 1] : 1;
     bool side = x->dtype == DTYPE && r->nk && r->kstride[r->nk - 1] == 1 && inner >= 4 &&
                 !(r->nr == 1 && r->rstride[0] == 1);
+    if (op == REDUCE_SUM && term == TERM_X && x->dtype == DTYPE && r->n <= REDUCE_LANES && r->nr <= 1 && !side) {
+        int64_t rows = r->outs / inner, rs = r->nr ? r->rstride[0] : 0, ks = r->nk ? r->kstride[r->nk - 1] : 0;
+        int64_t cuts = inner >= 8192 ? inner / 4096 : 1;
+        int several = threads_for(m, r->n * r->outs);
+#pragma omp parallel for schedule(static) num_threads(several) if (several > 1)
+        for (int64_t it = 0; it < rows * cuts; it++) {
+            int64_t o = it / cuts, lo = inner * (it % cuts) / cuts, hi = inner * (it % cuts + 1) / cuts;
+            F(short_sums)((int)r->n, (const T *)x->data + reduce_base(r, o * inner + lo), ks, rs, hi - lo, out + o * inner + lo);
+        }
+        return true;
+    }
     int64_t tile = side ? REDUCE_TILE : 1, ntiles = side ? (inner + tile - 1) / tile : inner;
     int64_t outer = r->outs / inner, items = outer * ntiles * supers;
     int threads = threads_for(m, r->n * r->outs * (term == TERM_EXP ? 8 : 1));
