@@ -88,9 +88,11 @@ static const char *option(int argc, char **argv, int *i, const char *name, bool 
     return "";
 }
 
+const char *lapack_describe(void); /* vm/lapack.h, without what it includes */
+
 static void version(void)
 {
-    printf("replay %s\n", REPLAY_VERSION);
+    printf("replay %s\n%s\n", REPLAY_VERSION, lapack_describe());
 }
 
 static void read_options(int argc, char **argv, command_line *l)

@@ -4,6 +4,7 @@
  * of a function of (g, y, parameters…), by the host's `compile` callback, the first time it is
  * wanted, and kept in the VM's prim_info. */
 #include "diff.h"
+#include <string.h>
 
 static const char *param_name(vm *m, const prim_info *info, uint32_t i) {
     return symbol_name(m->symbols, info->params[i].name);
@@ -24,7 +25,7 @@ static code *compile(vm *m, const prim *p, const char *first, const char *body, 
     for (uint32_t k = 0; k < info->nparams; k++) text_printf(&t, ", %s", param_name(m, info, k));
     for (uint32_t k = 0; tangents && k < info->nparams; k++)
         if (rule_lists(m, p, k)) text_printf(&t, ", d%s", param_name(m, info, k));
-    text_puts(&t, ") =");
+    text_puts(&t, body[strspn(body, " ")] == '{' ? ")" : ") ="); /* a block, or an expression */
     text_add(&t, body, length);
     text_printf(&name, "rule of %s", p->name);
     code *c = NULL;
