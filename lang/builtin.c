@@ -152,6 +152,8 @@ const char *builtin_nearest(const builtins *b, const char *name)
     return best;
 }
 
+uint32_t builtins_count(const builtins *b) { return prim_count + b->n; }
+
 const prim *builtin_prim(const builtins *b, uint32_t index)
 {
     (void)b;

@@ -32,6 +32,8 @@ bool builtin_find(const builtins *b, symbol name, bool internal, uint32_t *index
 /* The nearest builtin name, for suggestions, or NULL. */
 const char *builtin_nearest(const builtins *b, const char *name);
 
+/* Numbers below this are primitives and preloaded functions. */
+uint32_t builtins_count(const builtins *b);
 /* The primitive with this number, or NULL when it is a function or an intrinsic. */
 const prim *builtin_prim(const builtins *b, uint32_t index);
 /* The intrinsic, or -1. */

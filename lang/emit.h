@@ -13,10 +13,19 @@ typedef enum emit_result {
     EMIT_FUNCTION   /* a rule's text: the one function in it */
 } emit_result;
 
+/* Options that take the place of those the program's blocks have: for trying another placement. */
+typedef struct placement {
+    bool set;
+    bool plain;           /* as if the markers were not there */
+    const char *save;     /* a policy word, or NULL */
+    int64_t slots;        /* of blocks that hold a loop and nothing else, 0: as written */
+} placement;
+
 typedef struct emit_options {
     const builtins *builtins;
     const char *module;   /* top-level functions are globals under `<module>:<name>`; "" for the script */
     emit_result result;
+    const placement *placement; /* may be NULL */
 } emit_options;
 
 /* Emits the script as Code without captures (with EMIT_ENTRY its parameters are the variables that

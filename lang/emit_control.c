@@ -429,6 +429,28 @@ static bool save_option(emitter *e, block_options *o, node *v)
     return true;
 }
 
+static bool holds_a_loop(const node *b)
+{
+    for (const node *p = b->list; p; p = p->next)
+        if (p->kind == N_FOR || p->kind == N_WHILE) return true;
+    return false;
+}
+
+/* The placement that is being tried, instead of what the program says. */
+static void place(const placement *p, const node *n, block_options *o)
+{
+    static const struct { const char *word; keep_policy policy; } words[] = {
+        {"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
+    if (!p || !p->set) return;
+    if (p->plain) {
+        o->slots = o->budget = 0;
+        o->policy = KEEP_EVERYTHING;
+    }
+    for (size_t i = 0; p->save && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].word, p->save)) o->policy = words[i].policy;
+    if (p->slots && holds_a_loop(n->b)) o->slots = p->slots;
+}
+
 static uint32_t emit_options_of(emitter *e, const node *n)
 {
     block_options o = {.policy = KEEP_NOTHING};
@@ -440,6 +462,7 @@ static uint32_t emit_options_of(emitter *e, const node *n)
         else if (!strcmp(name, "spill")) o.spill = p->a->flag;
         else if (!save_option(e, &o, p->a)) e->failed = true;
     }
+    place(e->o->placement, n, &o);
     uint32_t i = builder_options(&e->f->b, &o);
     for (uint32_t k = 0; k < o.nnames; k++) value_release(e->m, o.names[k]);
     return i;

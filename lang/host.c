@@ -80,7 +80,8 @@ code *host_compile(host *h, source *src, const compile_options *o, diag **diags,
         if (!fine && !found) vm_out_of_memory(m);
         append(diags, found);
         if (fine && o->inspect) o->inspect(o->ctx, &t);
-        emit_options eo = {.builtins = h->builtins, .module = o->module ? o->module : "", .result = o->result};
+        emit_options eo = {.builtins = h->builtins, .module = o->module ? o->module : "", .result = o->result,
+                           .placement = &h->placement};
         if (fine) out = emit(m, &t, &c, &eo);
     }
     ast_close(&t);

@@ -16,6 +16,7 @@ typedef struct host {
     host_module *modules;  /* compiled so far, each once */
     bool colour;           /* of diagnostics on standard error */
     uint32_t warnings;     /* shown so far */
+    placement placement;   /* of the blocks of what is compiled; may be set before host_open */
     /* What an embedding program sets before host_open; all may be NULL. */
     void *user;
     void (*show)(void *user, const diag *d, const char *rendered); /* instead of standard error */

@@ -1,5 +1,6 @@
 /* main.c: the command line. Options first, then what to run; see `usage`. */
 #include "command.h"
+#include "view.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,13 @@ static const char usage[] =
     "       replay check FILE           says what is wrong, without running it\n"
     "       replay dis FILE [FUNCTION]  lists its Code\n"
     "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
+    "       replay table FILE 'f(args)'  every intermediate value with its cotangent\n"
+    "       replay graph FILE 'f(args)'  the computation as a picture\n"
+    "       replay saved FILE 'f(args)' [--save=POLICY]  what the forward pass keeps, and why\n"
+    "       replay memory FILE ['f(args)']  bytes held over the run, with and without the blocks\n"
+    "       replay schedule FILE 'f(args)'  steps run, stored, restored and reversed\n"
+    "       replay step FILE 'f(args)'   goes through both programs line by line\n"
+    "       all of these: -o FILE.svg, .json, .txt (graph: .dot) writes it there\n"
     "       replay spec                 prints the builtins and the opcodes, as in SPEC.md\n"
     "options:\n"
     "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
@@ -183,15 +191,22 @@ static int run_file(host *h, const char *path, const run_options *o)
     return status;
 }
 
+static bool view_word(const char *word)
+{
+    static const char *const words[] = {"adjoint", "table", "graph", "saved", "memory", "schedule", "step"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], word)) return true;
+    return false;
+}
+
 static int run_command(host *h, const char *word, int argc, char **argv)
 {
     if (!strcmp(word, "spec")) return argc ? wrong("too many arguments after `replay spec`") : command_spec(h);
-    bool dis = !strcmp(word, "dis"), adjoint = !strcmp(word, "adjoint");
+    if (view_word(word)) return command_view(h, word, argc, argv);
+    bool dis = !strcmp(word, "dis");
     if (argc < 1) return wrong("`replay %s` needs a file", word);
-    if (adjoint && argc < 2) return wrong("`replay %s` needs a file and the name of a function", word);
-    if (argc > (dis || adjoint ? 2 : 1)) return wrong("too many arguments after `replay %s`", word);
+    if (argc > (dis ? 2 : 1)) return wrong("too many arguments after `replay %s`", word);
     if (dis) return command_dis(h, argv[0], argc > 1 ? argv[1] : NULL);
-    if (adjoint) return command_adjoint(h, argv[0], argv[1]);
     return command_check(h, argv[0]);
 }
 
@@ -212,8 +227,7 @@ int main(int argc, char **argv)
     if (l.done >= 0) return l.done;
     const char *word = l.next < argc && !l.code ? argv[l.next] : NULL;
     bool repl = word && !strcmp(word, "repl");
-    bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || !strcmp(word, "adjoint") ||
-                            !strcmp(word, "spec"));
+    bool command = word && (!strcmp(word, "check") || !strcmp(word, "dis") || view_word(word) || !strcmp(word, "spec"));
     int args = l.next + (word != NULL); /* what args() gives */
     l.config.argc = argc > args ? argc - args : 0;
     l.config.argv = argv + args;

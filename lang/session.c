@@ -106,7 +106,54 @@ static bool take_over(session *s, const value *v)
     return true;
 }
 
-static bool run(session *s, code *c, value *out)
+/* --- notes on captured variables ---------------------------------------------------------------- */
+
+static const value *variable_now(const session *s, symbol name)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->names[i] == name) return &s->values[i];
+    return NULL;
+}
+
+static bool same_value(value a, value b) { return a.tag == b.tag && (value_is_heap(a) ? a.u.o == b.u.o : value_same(a, b)); }
+
+static bool captures(const code *c, symbol name)
+{
+    for (uint32_t i = 0; i < c->ncaptures; i++)
+        if (c->reg_names[c->body->params[i]] == name) return true;
+    return false;
+}
+
+/* A note when `name` has another value now and `f`, called `called`, was made when it had the old one. */
+static void note_capture(session *s, symbol name, value f, symbol called)
+{
+    if (f.tag != V_FUNCTION || called == name || !captures(as_closure(f)->code, name)) return;
+    symbols *y = s->h->vm->symbols;
+    diag *d = diag_new(memory_of(s), SEVERITY_NOTE, DIAG_CAPTURE, "the function `%s` keeps the value that `%s` had when it was made",
+                       symbol_name(y, called), symbol_name(y, name));
+    if (d) host_show(s->h, d);
+}
+
+/* After an entry: functions that were there before captured the values variables had then. */
+static void note_captures(session *s, const value *v)
+{
+    for (uint32_t i = 0; i < s->nafter; i++) {
+        const value *old = variable_now(s, s->after[i]);
+        if (!old || v[i].tag == V_UNDEF || same_value(*old, v[i])) continue;
+        for (uint32_t k = 0; k < s->nafter; k++) {
+            const value *f = variable_now(s, s->after[k]);
+            if (f && same_value(*f, v[k])) note_capture(s, s->after[i], *f, s->after[k]);
+        }
+        for (uint32_t k = 0; k < s->nfns; k++) {
+            const value *f = table_get(s->h->vm->globals, s->fns[k]);
+            if (f && !is_in(s->defined, s->ndefined, s->fns[k])) note_capture(s, s->after[i], *f, s->fns[k]);
+        }
+    }
+}
+
+/* --- running ------------------------------------------------------------------------------------ */
+
+static bool run(session *s, code *c, bool keep, value *out)
 {
     vm *m = s->h->vm;
     closure *fn = closure_new(m, c, 0);
@@ -117,7 +164,8 @@ static bool run(session *s, code *c, value *out)
     value_release(m, f);
     if (fine) {
         const tuple *t = as_tuple(all);
-        fine = take_over(s, t->v + 1);
+        if (keep && s->notes) note_captures(s, t->v + 1);
+        fine = !keep || take_over(s, t->v + 1);
         if (fine) *out = t->v[0].tag == V_UNDEF ? value_none() : value_retain(t->v[0]);
         value_release(m, all);
     }
@@ -153,9 +201,49 @@ bool session_run(session *s, const char *name, const char *text_, size_t length,
     }
     host_show(s->h, diags);
     if (c && s->no_memory) vm_out_of_memory(m);
-    bool fine = c && !s->no_memory && run(s, c, out);
+    bool fine = c && !s->no_memory && run(s, c, true, out);
     code_release(c);
     return fine;
+}
+
+static session_status enter(session *s, const char *name, const char *text_, size_t n, bool last, bool keep, value *out)
+{
+    vm *m = s->h->vm;
+    value v = value_undef();
+    if (out) *out = v;
+    source *src = source_new(&m->mem, name, text_, n);
+    diag *diags = NULL;
+    bool more = false;
+    compile_options o = {.module = "", .result = EMIT_ENTRY, .notes = s->notes, .repl = !last, .vars = s->names, .nvars = s->n,
+                         .fns = s->fns, .nfns = s->nfns, .inspect = inspect, .ctx = s};
+    s->no_memory = false;
+    if (!src) vm_out_of_memory(m);
+    code *c = src ? host_compile(s->h, src, &o, &diags, &more) : NULL;
+    if (src) source_release(src);
+    if (more && !last) {
+        code_release(c);
+        diag_free(diags);
+        return SESSION_MORE;
+    }
+    host_show(s->h, diags);
+    if (c && s->no_memory) vm_out_of_memory(m);
+    bool fine = c && !s->no_memory && run(s, c, keep, &v);
+    session_status status = fine ? SESSION_FINE : c || m->error ? SESSION_FAILED : SESSION_WRONG;
+    if (!fine) host_show_error(s->h);
+    code_release(c);
+    if (fine && out) *out = v;
+    else value_release(m, v);
+    return status;
+}
+
+session_status session_enter(session *s, const char *name, const char *text_, size_t n, bool last, value *out)
+{
+    return enter(s, name, text_, n, last, true, out);
+}
+
+bool session_eval(session *s, const char *expression, value *out)
+{
+    return enter(s, "<command>", expression, strlen(expression), true, false, out) == SESSION_FINE;
 }
 
 const value *session_get(const session *s, symbol name)

@@ -12,7 +12,10 @@ typedef struct session {
     symbol *after; uint32_t nafter;             /* variables after the text being compiled */
     symbol *defined; uint32_t ndefined;         /* functions it defines */
     bool no_memory;
+    bool notes;   /* session_enter also shows what is only worth knowing */
 } session;
+
+typedef enum session_status { SESSION_FINE, SESSION_FAILED, SESSION_WRONG /* the text */, SESSION_MORE } session_status;
 
 void session_open(session *s, host *h);
 void session_close(session *s);
@@ -23,4 +26,9 @@ bool session_run(session *s, const char *name, const char *text_, size_t length,
 const value *session_get(const session *s, symbol name);
 /* Sets a variable (retains v); a top-level function of this name is hidden by it. False with vm->error. */
 bool session_set(session *s, symbol name, value v);
+/* As session_run, for people: what is wrong is shown. SESSION_MORE: the text stops in the middle, and `last` is
+   false. *out (may be NULL) is V_UNDEF unless SESSION_FINE. */
+session_status session_enter(session *s, const char *name, const char *text_, size_t n, bool last, value *out);
+/* An expression's value, without changing any variable; false with what is wrong shown. */
+bool session_eval(session *s, const char *expression, value *out);
 #endif

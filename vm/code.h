@@ -169,6 +169,8 @@ struct code {
     code *primal;            /* what a derived Code was made from, in the same group; NULL for emitted Code */
     code *sibling;           /* next Code of the group (list from root), freed with it */
     struct derived { uint8_t kind; uint64_t mask; code *code; struct derived *next; } *derived;
+    /* CODE_REV: which register is the whole cotangent of which primal register, for the views. */
+    struct cotangent_of { reg primal, cot; } *cots; uint32_t ncots;
     enum code_special { SPECIAL_NONE, SPECIAL_CUSTOM_VJP } special; /* captures (f, back): see diff */
     struct run *run;         /* run form, made at first use */
     const char *display;     /* what code_display_name gives */

@@ -124,6 +124,7 @@ typedef struct diff {
     reg *same; uint32_t nsame;      /* primal register → itself, but for those of blocks already copied */
     reg *renamed; uint32_t nrenamed; /* fwd register → a region's, REG_NONE; clear between regions */
     reg zero;            /* rev: the constant symbolic zero, in the function's prologue; REG_NONE before */
+    regs whole, whole_of; /* rev registers that are the whole cotangent of a primal one, and that one */
     scope *at;
     bool failed;
 } diff;

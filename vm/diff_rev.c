@@ -467,9 +467,28 @@ static void copy_fwd(diff *d, const instr *i) {
     if (d->fb.failed) d->failed = true;
 }
 
+/* All uses of r are behind: its running cotangent is the whole one. */
+static void note_whole(diff *d, reg r) {
+    reg g = d->failed ? REG_NONE : diff_cot(d, r);
+    if (g == REG_NONE) return;
+    regs_add(d, &d->whole, g);
+    regs_add(d, &d->whole_of, r);
+}
+
+/* For the views: see code.h. */
+static void tell_whole(diff *d) {
+    code *c = d->rb.c;
+    uint32_t n = d->failed ? 0 : d->whole.n;
+    c->cots = n ? arena_alloc(&c->arena, n * sizeof *c->cots) : NULL;
+    if (!c->cots) return; /* without it there is less to see */
+    c->ncots = n;
+    for (uint32_t k = 0; k < n; k++) c->cots[k] = (struct cotangent_of){d->whole_of.of[k], d->whole.of[k]};
+}
+
 static void step(diff *d, const instr *i) {
     d->rb.where = i->at;
     d->rb.point = i->point;
+    for (uint32_t k = 0; k < i->ndst; k++) note_whole(d, i->dst[k]);
     if (i->op == OP_CODE_CONST && i->ndst) { copy_fwd(d, i); return; }
     if (!wanted(d, i)) { copy_fwd(d, i); return; }
     switch (i->op) {
@@ -716,6 +735,7 @@ static code *finish_rev(diff *d, scope *s, uint32_t nresults) {
             rb->c->ncaptures = n;
         }
     }
+    tell_whole(d);
     if (!d->failed && !code_drop_dead(rb, false)) d->failed = true;
     if (d->failed) rb->failed = true;
     return builder_finish_derived(rb, f, CODE_REV);

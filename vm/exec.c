@@ -412,18 +412,24 @@ static bool execute(struct exec *x)
         [RUN_CLOSURE] = &&do_other, [RUN_GLOBAL] = &&do_global, [RUN_DEFINED] = &&do_defined, [RUN_SELDEF] = &&do_seldef,
         [RUN_FIELD] = &&do_field, [RUN_OTHER] = &&do_other,
     };
+    static const void *const watched[RUN_OPS] = {[0 ... RUN_OPS - 1] = &&do_watch};
     vm *const m = x->m;
     frame *f = x->frame;
     const uint32_t *w = f->run->w;
     value *r = f->r;
+    const void *const *const doors = m->observer ? watched : labels;
 
-#define NEXT goto *labels[(uint8_t)*w]
+#define NEXT goto *doors[(uint8_t)*w]
 #define STEP(n) do { w += (n); NEXT; } while (0)
 #define ENTER() do { f = x->frame; w = f->run->w; r = f->r; NEXT; } while (0)
 #define A (&r[w[4] >> 1])
 #define B (&r[w[5] >> 1])
     NEXT;
 
+do_watch:
+    f->at = w;
+    m->observer->see(m->observer->ctx, m, f, w);
+    goto *labels[(uint8_t)*w];
 do_const: {
     value v = f->run->tree->consts[w[2]];
     r[w[1]] = value_retain(v);

@@ -52,6 +52,11 @@ typedef struct vm_stats {
     double started;                   /* monotonic seconds */
 } vm_stats;
 
+struct frame;
+/* Shown every instruction of the interpreter before it runs, f being the frame it runs in (run.h): for
+   pictures of a run. It may look, and change nothing. */
+typedef struct vm_observer { void (*see)(void *ctx, struct vm *m, const struct frame *f, const uint32_t *w); void *ctx; } vm_observer;
+
 struct vm {
     memory mem;
     vm_config config;
@@ -70,6 +75,7 @@ struct vm {
     uint32_t mute;           /* > 0: output is silent (a region is being replayed) */
     uint32_t gradient_depth; /* > 0: a forward pass of a gradient is running */
     uint64_t gradient_birth; /* vm clock when the outermost one began */
+    const vm_observer *observer; /* NULL: none, at no cost; set before a run, not during one */
     volatile int interrupt;  /* set from a signal handler or another thread: stop at the next instruction */
     size_t output;           /* bytes printed so far */
     uint32_t next_origin;    /* see code.h */
