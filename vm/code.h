@@ -96,6 +96,7 @@ enum instr_flags {
 typedef struct lazy_loop {
     uint32_t options;        /* index into code->options */
     bool range, exits, steps; /* LOOP_RANGE; LOOP_EXIT; INSTR_STEP */
+    bool budget;             /* runs recording; what it records may be let go when memory is short */
     uint32_t nstate;         /* values of a state */
     uint32_t width;          /* of an entry: the values of all its tapes, one after the other */
 } lazy_loop;

@@ -215,10 +215,11 @@ void diff_loop(diff *d, const instr *i) {
     loop->ntapes = i->ntapes;
     loop->widths = i->widths;
     if (i->lazy) instr_lazy_copy(fb, loop, d->f, i);
-    else if (outside->block_of) {
+    else if (outside->block_of || (d->m->config.budget && kind != LOOP_TAPE)) {
         lazy_loop *l = builder_take(fb, sizeof *l);
         if (!l) { d->failed = true; return; }
-        l->options = builder_options(fb, &d->f->options[outside->block_of->imm]);
+        block_options o = {.budget = (int64_t)d->m->config.budget, .block = UINT32_MAX};
+        l->options = builder_options(fb, outside->block_of ? &d->f->options[outside->block_of->imm] : &o);
         loop->lazy = l;
     }
     fk->params = arena_alloc(&fb->c->arena, (body->nparams + 1) * sizeof(reg));

@@ -5,6 +5,7 @@
  * the top-level functions of the first time, and with what it read from the world then. */
 #include "run.h"
 #include "looptape.h"
+#include "budget.h"
 #include <string.h>
 
 /* --- forward ---------------------------------------------------------------------------------- */
@@ -12,7 +13,7 @@
 static bool op_looptape(vm *m, frame *f, const instr *i, const uint32_t *src, value *out)
 {
     code *const *codes = f->run->tree->codes;
-    looptape *l = looptape_new(m, codes[i->imm], codes[i->imm + 1], i->lazy, i->nsrc);
+    looptape *l = looptape_new(m, codes + i->imm, i->lazy, i->nsrc);
     if (!l) return false;
     for (uint32_t s = 0; s < i->nsrc; s++) {
         value v = operand_take(f->r, src[s]);
@@ -23,6 +24,19 @@ static bool op_looptape(vm *m, frame *f, const instr *i, const uint32_t *src, va
     if (looptape_begin(m, l)) return true;
     value_release(m, *out);
     return false;
+}
+
+static bool op_entry(vm *m, frame *f, const instr *i, const uint32_t *src)
+{
+    looptape *l = as_looptape(f->r[src[0] >> 1]);
+    uint32_t n = i->nsrc - 1;
+    value small[16], *v = small;
+    if (n > 16 && !(v = memory_alloc(&m->mem, MEM_FRAME, n * sizeof *v))) return vm_out_of_memory(m);
+    for (uint32_t s = 0; s < n; s++) v[s] = operand_take(f->r, src[1 + s]);
+    bool fine = looptape_entry(m, l, v);
+    for (uint32_t s = 0; !fine && s < n; s++) value_release(m, v[s]);
+    if (v != small) memory_free(&m->mem, MEM_FRAME, v, n * sizeof *v);
+    return fine;
 }
 
 static bool op_offer(vm *m, frame *f, const instr *i, const uint32_t *src)
@@ -54,6 +68,7 @@ bool exec_looptape(struct exec *x, frame *f, const instr *i, const uint32_t *dst
     switch (i->op) {
     case OP_CODE_LOOPTAPE: fine = op_looptape(m, f, i, src, &out); break;
     case OP_CODE_OFFER: return op_offer(m, f, i, src);
+    case OP_CODE_ENTRY: return op_entry(m, f, i, src);
     case OP_CODE_LOOPEND: fine = looptape_end(m, as_looptape(f->r[src[0] >> 1])); break;
     default: /* VIEW */
         out = looptape_view(m, as_looptape(f->r[src[0] >> 1]), i->imm >> 16, i->imm & 0xffff);
@@ -136,7 +151,8 @@ static void enter_state(vm *m, frame *g, looptape *l)
 static bool step_frame(struct exec *x, looptape *l)
 {
     vm *m = x->m;
-    const run *r = run_of(m, l->recording ? l->record : l->advance);
+    bool both = l->of->budget && l->recording && l->work.at < l->target;
+    const run *r = run_of(m, both ? l->both : l->recording ? l->record : l->advance);
     if (!r) return false;
     frame *g = frame_push(x, r, NULL, FRAME_LAZY);
     if (!g) return false;
@@ -154,13 +170,14 @@ static bool step_frame(struct exec *x, looptape *l)
     x->forcing++;
     l->h.refs++;
     g->fn = &l->h;
-    residual *read = looptape_kept(l, l->work.at, l->recording);
+    residual *read = looptape_kept(l, l->work.at, l->recording && !l->of->budget);
     if (read && !keep_read(m, read)) {
         frame_restore(x, g);
         frame_pop(x);
         return false;
     }
     l->running = l->work.at;
+    budget_mark(m, l);
     if (l->of->steps) m->stats.step_runs++;
     enter(g, l);
     enter_state(m, g, l);
@@ -173,7 +190,12 @@ bool exec_iteration(struct exec *x, frame *f, const uint32_t *w, bool *ran)
     uint64_t want = (uint64_t)f->r[w[2 + n]].u.i - 1;
     for (uint32_t k = 0; k < n; k++) {
         looptape *l = view_of(f->r[w[2 + k]]);
-        if (!l || (l->ready && l->entry_at == want)) continue;
+        if (l && l->of->budget) budget_reversed(x->m, l);
+        if (!l) continue;
+        if (looptape_has(l, want)) {
+            if (l->reversing) budget_mark(x->m, l);
+            continue;
+        }
         looptape_entry_free(x->m, l);
         *ran = true;
         return looptape_aim(x->m, l, want) && step_frame(x, l);

@@ -301,7 +301,7 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
         if ((fine = t.tag == V_TAPE)) out = t;
         break;
     }
-    case OP_CODE_LOOPTAPE: case OP_CODE_OFFER: case OP_CODE_LOOPEND: case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);
+    case OP_CODE_LOOPTAPE: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);
     case OP_CODE_TAPEPUSH: fine = op_tapepush(m, f, i, src, &out); break;
     case OP_CODE_TAPEPOP: return op_tapepop(m, f, i, dst, src);
     default: return vm_fail(m, DIAG_INTERNAL, "`%s` cannot be run", op_rows[i->op].name);

@@ -2,6 +2,8 @@
  * goes out. Throughout: held[] ascends, its first state is the loop's first, and range j of it, up to the
  * next state or the iteration wanted, is reversed with slots − j states. */
 #include "looptape.h"
+#include "budget.h"
+#include "run.h"
 #include "vm.h"
 #include <string.h>
 
@@ -38,7 +40,7 @@ static void work_free(vm *m, looptape *l)
 }
 
 /* The state at hand becomes the last of held[]. */
-static bool hold_work(vm *m, looptape *l)
+bool looptape_hold_work(vm *m, looptape *l)
 {
     if (l->nheld == l->cap) {
         uint64_t cap = l->cap ? l->cap * 2 : 4;
@@ -85,7 +87,7 @@ static bool copy_state(vm *m, const looptape *l, const loop_state *s, loop_state
 
 /* --- the forward run -------------------------------------------------------------------------- */
 
-looptape *looptape_new(vm *m, code *records, code *advances, const lazy_loop *of, uint32_t n)
+looptape *looptape_new(vm *m, code *const *codes, const lazy_loop *of, uint32_t n)
 {
     looptape *l = memory_alloc(&m->mem, MEM_RESIDUAL, looptape_bytes(n));
     if (!l) {
@@ -94,15 +96,17 @@ looptape *looptape_new(vm *m, code *records, code *advances, const lazy_loop *of
     }
     l->h.refs = 1;
     l->h.kind = V_LOOP;
-    l->record = code_retain(records);
-    l->advance = advances;
+    l->record = code_retain(codes[0]);
+    l->advance = codes[1];
+    l->both = codes[2];
     l->of = of;
     l->n = n;
     l->globals = value_retain(m->globals);
-    l->options = &records->options[0];
+    l->options = &l->record->options[0];
     l->slots = l->options->slots > 0 ? (uint64_t)l->options->slots : 1;
     l->next = NEVER;
     online_open(&l->plan, &m->mem, l->slots);
+    if (of->budget) budget_join(m, l);
     return l;
 }
 
@@ -123,8 +127,9 @@ bool looptape_begin(vm *m, looptape *l)
         l->lo = whole(l->entered[0]);
         l->counted = !l->of->exits;
         if (l->counted) l->length = hi > l->lo ? (uint64_t)hi - (uint64_t)l->lo : 0;
-        if (l->counted && l->length > 1) l->next = 0;
+        if (l->counted && l->length > 1 && !l->of->budget) l->next = 0;
     }
+    l->live_first = m->mem.live[MEM_ARRAY];
     l->recorder = residual_new(m, l->record, 0);
     return l->recorder && keep_record(m, l->recorder);
 }
@@ -155,6 +160,12 @@ bool looptape_wants(vm *m, looptape *l, bool *failed)
         *failed = true;
         return false;
     }
+    if (l->of->budget) {
+        bool holds = budget_holds(m, l);
+        budget_mark(m, l);
+        if (!holds) l->at++;
+        return holds;
+    }
     if (!l->counted || l->at == l->next || l->at + 1 == l->length) return true;
     l->at++;
     return false;
@@ -170,25 +181,103 @@ static bool place_work(vm *m, looptape *l)
     case ONLINE_REPLACE: unhold(m, l, which); break;
     case ONLINE_ADD: break;
     }
-    return hold_work(m, l);
+    return looptape_hold_work(m, l);
+}
+
+/* --- entries, under a budget ------------------------------------------------------------------ */
+
+static void entry_free(vm *m, const looptape *l, value *v)
+{
+    for (uint32_t i = 0; i < l->of->width; i++) {
+        value_unhold(m, v[i]);
+        value_release(m, v[i]);
+    }
+    memory_free(&m->mem, MEM_RESIDUAL, v, entry_bytes(l));
+}
+
+/* Takes v[] over as the entry after the last. */
+static bool entry_add(vm *m, looptape *l, const value *v)
+{
+    if (l->count == l->window_cap) {
+        uint64_t cap = l->window_cap ? l->window_cap * 2 : 8;
+        value **window = memory_alloc(&m->mem, MEM_RESIDUAL, cap * sizeof *window);
+        if (!window) return vm_out_of_memory(m);
+        for (uint64_t k = 0; k < l->count; k++) window[(l->first + k) % cap] = l->window[(l->first + k) % l->window_cap];
+        memory_free(&m->mem, MEM_RESIDUAL, l->window, l->window_cap * sizeof *window);
+        l->window = window;
+        l->window_cap = cap;
+    }
+    value *copy = memory_alloc(&m->mem, MEM_RESIDUAL, entry_bytes(l));
+    if (!copy) return vm_out_of_memory(m);
+    for (uint32_t i = 0; i < l->of->width; i++) {
+        copy[i] = v[i];
+        value_hold(m, v[i]);
+    }
+    l->window[(l->first + l->count++) % l->window_cap] = copy;
+    return true;
+}
+
+void looptape_drop_entry(vm *m, looptape *l)
+{
+    if (!l->count) return;
+    value *v = l->window[l->first % l->window_cap];
+    l->first++;
+    l->count--;
+    entry_free(m, l, v);
+}
+
+void looptape_drop_state(vm *m, looptape *l, uint64_t k) { unhold(m, l, k); }
+
+static void measure(vm *m, looptape *l, bool entry)
+{
+    l->ops += m->exec->ops - l->began;
+    l->measured++;
+    size_t live = m->mem.live[MEM_ARRAY];
+    size_t spike = budget_spike(m, l);
+    if (spike > l->spike) l->spike = spike;
+    if (entry && m->evictions == l->evictions && live > l->live) {
+        size_t grown = live - l->live;
+        l->entry_size = l->entry_size ? (3 * l->entry_size + grown) / 4 : grown;
+    }
+}
+
+bool looptape_entry(vm *m, looptape *l, value *v)
+{
+    measure(m, l, true);
+    if (!l->count) l->first = l->at - 1;
+    return entry_add(m, l, v);
+}
+
+bool looptape_has(looptape *l, uint64_t want)
+{
+    if (l->ready && l->entry_at == want) return true;
+    if (!l->count || l->first + l->count - 1 != want) return false;
+    l->count--;
+    l->entry = l->window[want % l->window_cap];
+    l->entry_at = want;
+    l->ready = l->entry_holds = true;
+    l->windowing = false;
+    l->reversing = true;
+    return true;
 }
 
 bool looptape_offer(vm *m, looptape *l, value *v)
 {
-    if (l->working && !place_work(m, l)) return false;
+    if (l->working && !l->of->budget && !place_work(m, l)) return false;
     value *copy = values_new(m, l);
     if (!copy) return false;
     if (l->of->nstate) memcpy(copy, v, l->of->nstate * sizeof *v);
     l->work = (loop_state){l->at, m->random, false, copy};
     l->working = true;
     l->work_holds = false;
-    if (l->counted && l->at == l->next) {
-        if (!hold_work(m, l)) { /* the caller keeps what it offered */
+    if (l->of->budget ? true : l->counted && l->at == l->next) {
+        if (l->of->budget) l->state_size = budget_size(v, l->of->nstate);
+        if (!looptape_hold_work(m, l)) { /* the caller keeps what it offered */
             memset(copy, 0, state_bytes(l));
             work_free(m, l);
             return false;
         }
-        plan_next(l);
+        if (!l->of->budget) plan_next(l);
     }
     l->at++;
     return true;
@@ -202,6 +291,7 @@ bool looptape_end(vm *m, looptape *l)
     if (l->recorder) value_release(m, value_object(&l->recorder->h));
     l->recorder = NULL;
     online_close(&l->plan);
+    if (l->of->budget) l->live_held = 0;
     if (l->working) {
         for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, l->work.v[i]);
         l->work_holds = true;
@@ -226,7 +316,7 @@ value looptape_view(vm *m, looptape *l, uint32_t first, uint32_t width)
 
 looptape *looptape_copy(vm *m, const looptape *l)
 {
-    looptape *c = looptape_new(m, l->record, l->advance, l->of, l->n);
+    looptape *c = looptape_new(m, (code *const[]){l->record, l->advance, l->both}, l->of, l->n);
     if (!c) return NULL;
     value_release(m, c->globals);
     c->globals = value_retain(l->globals);
@@ -235,6 +325,14 @@ looptape *looptape_copy(vm *m, const looptape *l)
     c->length = l->length;
     c->at = l->at;
     c->target = l->target;
+    c->entry_size = l->entry_size;
+    c->state_size = l->state_size;
+    c->ops = l->ops;
+    c->measured = l->measured;
+    c->is_short = l->is_short;
+    c->spike = l->spike;
+    c->spike_rev = l->spike_rev;
+    c->first = l->first;
     for (uint32_t i = 0; i < l->n; i++) {
         c->entered[i] = value_retain(l->entered[i]);
         value_hold(m, c->entered[i]);
@@ -256,6 +354,11 @@ looptape *looptape_copy(vm *m, const looptape *l)
         c->held[k].shared = true;
         c->nheld++;
     }
+    for (uint64_t k = 0; fine && k < l->count; k++) {
+        const value *v = l->window[(l->first + k) % l->window_cap];
+        fine = entry_add(m, c, v);
+        for (uint32_t i = 0; fine && i < l->of->width; i++) value_retain(v[i]);
+    }
     if (fine && l->nkept) {
         c->kept = memory_alloc(&m->mem, MEM_RESIDUAL, l->nkept * sizeof *c->kept);
         c->kept_cap = c->kept ? l->nkept : 0;
@@ -271,8 +374,17 @@ looptape *looptape_copy(vm *m, const looptape *l)
     return NULL;
 }
 
+bool looptape_copy_top(vm *m, looptape *l)
+{
+    if (!copy_state(m, l, &l->held[l->nheld - 1], &l->work)) return false;
+    l->working = true;
+    l->work_holds = false;
+    return true;
+}
+
 bool looptape_aim(vm *m, looptape *l, uint64_t want)
 {
+    if (l->of->budget) return budget_aim(m, l, want);
     for (;;) {
         if (l->working && l->work.at < l->target) {
             l->recording = false;
@@ -283,7 +395,7 @@ bool looptape_aim(vm *m, looptape *l, uint64_t want)
             return true;
         }
         if (l->working) { /* where the range was split */
-            if (!hold_work(m, l)) return false;
+            if (!looptape_hold_work(m, l)) return false;
             continue;
         }
         if (!l->nheld) return vm_fail(m, DIAG_INTERNAL, "a loop tape without a state for iteration %llu", (unsigned long long)want);
@@ -294,10 +406,8 @@ bool looptape_aim(vm *m, looptape *l, uint64_t want)
             l->target = want;
             continue;
         }
-        if (!copy_state(m, l, top, &l->work)) return false;
         l->target = top->at + schedule_split(n, l->slots > j ? l->slots - j : 1);
-        l->working = true;
-        l->work_holds = false;
+        if (!looptape_copy_top(m, l)) return false;
     }
 }
 
@@ -323,14 +433,48 @@ void looptape_entry_free(vm *m, looptape *l)
 {
     if (!l->ready) return;
     for (uint32_t i = 0; i < l->of->width; i++) {
+        if (l->entry_holds) value_unhold(m, l->entry[i]);
         value_release(m, l->entry[i]);
         l->entry[i] = value_undef();
     }
-    l->ready = false;
+    if (l->of->budget) {
+        memory_free(&m->mem, MEM_RESIDUAL, l->entry, entry_bytes(l));
+        l->entry = NULL;
+    }
+    l->ready = l->entry_holds = false;
+}
+
+static bool next_state(vm *m, looptape *l, random_state after, const value *v)
+{
+    value *copy = values_new(m, l);
+    if (!copy) return false;
+    if (l->of->nstate) memcpy(copy, v, l->of->nstate * sizeof *v);
+    l->work = (loop_state){l->running + 1, after, false, copy};
+    l->working = true;
+    l->work_holds = false;
+    return true;
+}
+
+/* Under a budget: the state goes on while entries up to the one wanted are recorded. */
+static bool stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n)
+{
+    uint32_t ns = l->recording && l->running == l->target ? 0 : l->of->nstate, width = l->recording ? l->of->width : 0;
+    bool fine = n == ns + width || vm_fail(m, DIAG_INTERNAL, "an iteration gives %u values where %u are expected", n, ns + width);
+    bool added = false;
+    if (fine) measure(m, l, l->recording);
+    if (fine && l->recording) {
+        if (!l->count) l->first = l->running;
+        fine = added = entry_add(m, l, v + ns);
+    }
+    if (fine && ns) fine = next_state(m, l, after, v);
+    else if (fine && l->running != l->target) fine = next_state(m, l, after, v); /* a state of no values */
+    for (uint32_t i = 0; !fine && i < (added ? ns : n); i++) value_release(m, v[i]);
+    return fine;
 }
 
 bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n)
 {
+    if (l->of->budget) return stepped(m, l, after, v, n);
     uint32_t want = l->recording ? l->of->width : l->of->nstate;
     bool fine = n == want || vm_fail(m, DIAG_INTERNAL, "an iteration gives %u values where %u are expected", n, want);
     if (l->recording) {
@@ -362,7 +506,10 @@ void looptape_dispose(vm *m, object *o)
 {
     looptape *l = (looptape *)o;
     memory *mem = &m->mem;
+    if (l->of->budget) budget_leave(m, l);
     work_free(m, l);
+    while (l->count) looptape_drop_entry(m, l);
+    memory_free(mem, MEM_RESIDUAL, l->window, l->window_cap * sizeof *l->window);
     while (l->nheld) unhold(m, l, l->nheld - 1);
     memory_free(mem, MEM_RESIDUAL, l->held, l->cap * sizeof *l->held);
     looptape_entry_free(m, l);
@@ -396,6 +543,9 @@ const value *looptape_value(const looptape *l, uint64_t *i)
         if (k < n) return &l->work.v[k];
         k -= n;
     }
+    uint64_t width = l->of->width;
+    if (k < l->count * width) return &l->window[(l->first + k / width) % l->window_cap][k % width];
+    k -= l->count * width;
     for (uint64_t q = 0; q < l->nkept; q++) {
         const keep_list *list = &l->kept[q].r->keep;
         if (k < list->n) return &list->of[k].v;

@@ -39,12 +39,28 @@ typedef struct looptape {
     uint64_t slots;
     loop_state *held; uint64_t nheld, cap; /* ascending */
     loop_state work;            /* the state at hand: before the last step, or on the way to `target` */
+    /* Under a budget (of->budget); see budget.h. */
+    code *both;                 /* state → next state, entry */
+    struct looptape *later, *earlier; /* vm->tapes */
+    value **window; uint64_t first, count, window_cap; /* entries of iterations [first, first + count) */
+    bool is_short;              /* something of it was let go: from here on states are held by plan */
+    bool reversing;             /* an entry was taken and is being used */
+    bool planned;               /* next was set by plan */
+    bool windowing;             /* entries up to the one wanted are being recorded */
+    uint64_t ops, began;        /* operations of its steps; when the one that runs began */
+    uint64_t measured;          /* steps that ops counts */
+    size_t entry_size, state_size, live_first, live, live_held; /* bytes: of an entry, of a state, live when the loop began, when the step
+                                   that runs began, and when a state was last held */
+    size_t spike, spike_rev;    /* bytes that a step, and the reversal of one, takes for the moment, at most */
+    size_t high;                /* mem.array_high before that was set for the measure that is being taken */
+    uint64_t evictions;         /* the VM's count when the step began: its growth is then no measure */
     bool working, work_holds;   /* there is one; its values are held in the sense of residual.h */
     uint64_t target;
     residual *recorder;         /* of the iteration that runs */
     loop_kept *kept; uint64_t nkept, kept_cap; /* ascending */
     value *entry;               /* of->width values, of iteration entry_at when `ready` */
     uint64_t entry_at;
+    bool entry_holds;           /* its values are held in the sense of residual.h */
     bool ready, recording;      /* recording: the frame that runs records */
     uint64_t running;           /* the iteration whose frame runs */
     uint32_t n;
@@ -53,7 +69,7 @@ typedef struct looptape {
 static inline looptape *as_looptape(value v) { return (looptape *)v.u.o; }
 
 /* Of a loop about to run; captures random state, globals; entered: V_UNDEF. NULL with the error set. */
-looptape *looptape_new(vm *m, code *record, code *advance, const lazy_loop *of, uint32_t n);
+looptape *looptape_new(vm *m, code *const *codes, const lazy_loop *of, uint32_t n);
 /* entered[] is filled in (LOOP_RANGE: its bounds come first): the plan is made, and the recorder becomes the
    innermost keep context. */
 bool looptape_begin(vm *m, looptape *l);
@@ -62,6 +78,8 @@ bool looptape_begin(vm *m, looptape *l);
 bool looptape_wants(vm *m, looptape *l, bool *failed);
 /* That state: of->nstate values, taken over on success. */
 bool looptape_offer(vm *m, looptape *l, value *v);
+/* The iteration is recorded: its entry, taken over on success. */
+bool looptape_entry(vm *m, looptape *l, value *v);
 /* The loop is over; its keep context is left. */
 bool looptape_end(vm *m, looptape *l);
 /* A tape whose entries are values [first, first + width) of l's. */
@@ -74,6 +92,14 @@ looptape *looptape_copy(vm *m, const looptape *l);
 bool looptape_aim(vm *m, looptape *l, uint64_t want);
 /* A reader's residual for iteration `at`, or NULL. With `last`, its values may be taken out of it. */
 residual *looptape_kept(looptape *l, uint64_t at, bool last);
+/* The state at hand joins those held; a copy of the last of those is the state at hand. */
+bool looptape_hold_work(vm *m, looptape *l);
+bool looptape_copy_top(vm *m, looptape *l);
+/* Lets go of held state k, of the lowest entry. */
+void looptape_drop_state(vm *m, looptape *l, uint64_t k);
+void looptape_drop_entry(vm *m, looptape *l);
+/* Whether the entry of iteration `want` is there; then it is l->entry. */
+bool looptape_has(looptape *l, uint64_t want);
 /* The step from l->work is over: v[0..n) is the next state or the entry; taken over. */
 bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n);
 void looptape_entry_free(vm *m, looptape *l);

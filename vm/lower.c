@@ -5,6 +5,7 @@
  *     L = looptape entered…            record and advance, outlined from the body, are its Codes
  *     … = loop, plain                  the body without its pushes
  *           offer L, state…
+ *           entry L, values…           under a budget, and then the body records
  *     loopend L
  *     tape = view L                    for each of its tapes
  *
@@ -254,19 +255,18 @@ static void outline_drop(outline *o)
     builder_finish(&o->b);
 }
 
-/* Returns the entry (all tapes' values), or the next values of those in p->state. */
-static bool outline_return(lowering *l, const parts *p, outline *o, bool entry)
+/* Returns the next values of those in p->state, the entry (all tapes' values), or both. */
+static bool outline_return(lowering *l, const parts *p, outline *o, bool state, bool entry)
 {
     cloner k = {.b = &o->b, .from = l->c, .map = o->map};
     const instr *y = block_end(p->body);
     reg *out = arena_alloc(&l->arena, (p->width + p->i->ndst + 1) * sizeof(reg));
     if (!out) return vm_out_of_memory(l->m);
     uint32_t n = 0;
-    for (uint32_t q = 0; q < p->i->ndst; q++) {
-        const instr *t = p->push[q];
-        for (uint32_t s = 1; entry && t && s < t->nsrc; s++) out[n++] = clone_src(&k, t->src[s]);
-        if (!entry && p->state[q]) out[n++] = clone_src(&k, y->src[p->shape.yields + q]);
-    }
+    for (uint32_t q = 0; state && q < p->i->ndst; q++)
+        if (p->state[q]) out[n++] = clone_src(&k, y->src[p->shape.yields + q]);
+    for (uint32_t q = 0; entry && q < p->i->ndst; q++)
+        for (uint32_t s = 1; p->push[q] && s < p->push[q]->nsrc; s++) out[n++] = clone_src(&k, p->push[q]->src[s]);
     builder_return(&o->b, n, out);
     return strip_all(&o->b, true, true);
 }
@@ -301,16 +301,16 @@ static code *outline_finish(lowering *l, const parts *p, outline *o)
 }
 
 /* The two Codes of one iteration; settles p->state. */
-static bool outlines(lowering *l, parts *p, code **records, code **advances)
+static bool outlines(lowering *l, parts *p, code **records, code **advances, code **both)
 {
-    outline r = {0}, a = {0};
-    if (!outline_open(l, p, &r) || !outline_return(l, p, &r, true)) {
+    outline r = {0}, a = {0}, b = {0};
+    if (!outline_open(l, p, &r) || !outline_return(l, p, &r, false, true)) {
         outline_drop(&r);
         return false;
     }
     state_grows(l, p, &r);
     for (;;) {
-        if (!outline_open(l, p, &a) || !outline_return(l, p, &a, false)) {
+        if (!outline_open(l, p, &a) || !outline_return(l, p, &a, true, false)) {
             outline_drop(&a);
             outline_drop(&r);
             return false;
@@ -320,7 +320,14 @@ static bool outlines(lowering *l, parts *p, code **records, code **advances)
     }
     *records = outline_finish(l, p, &r);
     *advances = outline_finish(l, p, &a);
-    return *records && *advances;
+    *both = *advances;
+    if (l->c->options[p->i->lazy->options].slots) return *records && *advances;
+    if (!outline_open(l, p, &b) || !outline_return(l, p, &b, true, true)) {
+        outline_drop(&b);
+        return false;
+    }
+    *both = outline_finish(l, p, &b);
+    return *records && *advances && *both;
 }
 
 static instr *put(lowering *l, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks)
@@ -336,7 +343,7 @@ static bool lower_loop(lowering *l, cloner *c, const instr *i, block *into)
 {
     builder *b = &l->b;
     parts p;
-    code *records, *advances;
+    code *records, *advances, *both;
     if (!parts_of_loop(l, i, &p)) return false;
     if (!p.ntapes) {
         instr plain = *i;
@@ -344,20 +351,23 @@ static bool lower_loop(lowering *l, cloner *c, const instr *i, block *into)
         clone_instr(c, &plain, into);
         return true;
     }
-    if (!outlines(l, &p, &records, &advances)) return false;
+    if (!outlines(l, &p, &records, &advances, &both)) return false;
     bool range = (i->imm & LOOP_KIND) == LOOP_RANGE;
     uint32_t nstate = 0;
     for (uint32_t k = 0; k < i->ndst; k++) nstate += p.state[k];
     lazy_loop *lazy = builder_take(b, sizeof *lazy);
     uint32_t codes = builder_code(b, code_retain(records));
     builder_code(b, code_retain(advances));
+    builder_code(b, code_retain(both));
+    bool budget = !l->c->options[i->lazy->options].slots;
     instr *tape = put(l, i, OP_CODE_LOOPTAPE, codes, 1, p.n + (range ? 2u : 0u), 0);
     instr *loop = put(l, i, OP_CODE_LOOP, i->imm, p.nreal, p.shape.sources + p.nreal, 1);
     instr *offer = put(l, i, OP_CODE_OFFER, 0, 0, 1 + nstate, 0);
     instr *end = put(l, i, OP_CODE_LOOPEND, 0, 0, 1, 0);
     block *k = builder_block(b, 0);
-    if (!lazy || !tape || !loop || !offer || !end || !k) return false;
-    *lazy = (lazy_loop){.range = range, .exits = i->imm & LOOP_EXIT, .steps = i->flags & INSTR_STEP, .nstate = nstate, .width = p.width};
+    instr *entry = put(l, i, OP_CODE_ENTRY, 0, 0, 1 + p.width, 0);
+    if (!entry || !lazy || !tape || !loop || !offer || !end || !k) return false;
+    *lazy = (lazy_loop){.range = range, .exits = i->imm & LOOP_EXIT, .steps = i->flags & INSTR_STEP, .nstate = nstate, .width = p.width, .budget = budget};
     tape->lazy = lazy;
     reg L = tape->dst[0] = builder_reg(b, 0);
     if (range) memcpy(tape->src, i->src, 2 * sizeof(reg));
@@ -389,10 +399,15 @@ static bool lower_loop(lowering *l, cloner *c, const instr *i, block *into)
     }
     k->nparams = p.shape.params + n;
     builder_append(b, k, offer);
-    l->inside++;
+    if (!budget) l->inside++;
     for (uint32_t j = 0; j + 1 < p.body->n && !b->failed; j++)
         if (!is_push(&p, p.body->list[j])) clone_instr(c, p.body->list[j], k);
-    l->inside--;
+    if (!budget) l->inside--;
+    s = 0;
+    entry->src[s++] = L;
+    for (uint32_t q = 0; q < i->ndst; q++)
+        for (uint32_t e = 1; p.push[q] && e < p.push[q]->nsrc; e++) entry->src[s++] = p.push[q]->src[e];
+    if (budget) builder_append(b, k, entry);
     builder_append(b, k, yield);
     loop->blocks[0] = k;
     builder_append(b, into, loop);

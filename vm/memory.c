@@ -188,6 +188,7 @@ static bool charge(memory *m, mem_tag tag, size_t bytes, size_t whole)
 static void raise_peaks(memory *m, mem_tag tag)
 {
     if (m->live[tag] > m->peak[tag]) m->peak[tag] = m->live[tag];
+    if (tag == MEM_ARRAY && m->live[tag] > m->array_high) m->array_high = m->live[tag];
     if (m->live_all > m->peak_all) m->peak_all = m->live_all;
 }
 

@@ -225,7 +225,13 @@ static void tally_object(vm *m, tally *k, work *todo, const object *o)
         for (uint32_t i = 0; i < p->keep.n; i++) tally_values(m, k, todo, &p->keep.of[i].v, 1);
         break;
     }
-    case V_TAPE: tally_values(m, k, todo, ((const tape *)o)->v, ((const tape *)o)->n * ((const tape *)o)->width); break;
+    case V_TAPE:
+        if (((const tape *)o)->of) {
+            const value *v;
+            for (uint64_t i = 0; (v = looptape_value(((const tape *)o)->of, &i));) tally_values(m, k, todo, v, 1);
+            break;
+        }
+        tally_values(m, k, todo, ((const tape *)o)->v, ((const tape *)o)->n * ((const tape *)o)->width); break;
     case V_FUNCTION: tally_values(m, k, todo, ((const closure *)o)->captures, ((const closure *)o)->n); break;
     default: {
         uint32_t n = parts_of(o, &of);

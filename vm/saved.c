@@ -7,6 +7,7 @@
  * kept for is the first instruction of the adjoint Code that reads it. A buffer counts once. Values of one
  * register, shape and holder are one row with a count: a loop of a thousand steps is not a thousand rows. */
 #include "residual.h"
+#include "looptape.h"
 #include "kern.h"
 #include "prim_ids.h"
 #include <stdio.h>
@@ -276,10 +277,33 @@ static void walk_pullback(saving *s, const closure *f)
                        .rev = rev, .use = rev->body->params[k]});
 }
 
+/* The loop tape of a lazy loop: what entered its body, its states, and what it has recorded; a loop tape has
+   several views, the first of which stands for it. */
+static void walk_looptape(saving *s, const item *it)
+{
+    const looptape *l = as_tape(it->v)->of;
+    if (as_tape(it->v)->first) return;
+    const block *body = l->record->body;
+    uint32_t line = 0, column, states = l->n + l->of->range, n = l->of->nstate;
+    if (!l->of->budget) span_where(l->record->at, &line, &column);
+    uint64_t all = 0;
+    while (looptape_value(l, &all)) {}
+    for (uint64_t k = all - 1, bounds = l->of->range ? 2 : 0; k-- > bounds;) {
+        uint64_t at = k, q = k < l->n ? k : n && k < l->n + (l->nheld + l->working) * n ? states + (k - l->n) % n : body->nparams;
+        const value *v = looptape_value(l, &at);
+        push(s, (item){.v = *v, .fwd = l->record, .r = q < body->nparams ? body->params[q] : REG_NONE, .rev = l->record,
+                       .use = q < body->nparams ? body->params[q] : REG_NONE, .block = line});
+    }
+}
+
 /* Entries of a tape: what its LOOP pushes. */
 static void walk_tape(saving *s, const item *it)
 {
     const tape *t = as_tape(it->v);
+    if (t->of) {
+        walk_looptape(s, it);
+        return;
+    }
     const origins *o = it->fwd ? origins_of(s, it->fwd) : NULL;
     reg r = o && it->r != REG_NONE ? source_of(o, it->r) : REG_NONE;
     const instr *p = r != REG_NONE ? o->def[r] : NULL;

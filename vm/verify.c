@@ -162,7 +162,7 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
     case OP_CODE_CHECKPOINT:
         if (i->nblocks == 2 && i->ntapes != i->nsrc) return bad(v, i, "widths of %u sources", i->ntapes);
         break;
-    case OP_CODE_OFFER:
+    case OP_CODE_OFFER: case OP_CODE_ENTRY:
         if (i->nsrc == 0) return bad(v, i, "no loop tape");
         break;
     case OP_CODE_FUSED: return bad(v, i, "belongs to the run form");

@@ -6,6 +6,7 @@
 #include "vm.h"
 #include "exec.h"
 #include "residual.h"
+#include "budget.h"
 #include "code.h"
 #include <errno.h>
 #include <omp.h>
@@ -35,7 +36,11 @@ vm *vm_open(const vm_config *config)
     *m = (vm){.mem = mem, .config = config ? *config : vm_config_default(), .fail_arg = -1};
     m->mem.no_pool = !m->config.pool;
     if (m->config.limit) m->mem.limit = m->config.limit;
-    if (m->config.budget) m->mem.array_budget = m->config.budget;
+    if (m->config.budget) {
+        m->mem.array_budget = m->config.budget;
+        m->mem.evict = budget_evict;
+        m->mem.evict_ctx = m;
+    }
     if (m->config.threads <= 0) m->config.threads = omp_get_num_procs();
     m->random.key = m->config.seed;
     struct timespec now;

@@ -107,7 +107,7 @@ static const struct { opcode op; const char *text; } snippets[] = {
     {OP_CODE_TAPE, FN("  %0 = tape 3\n  return %0\n")},
     {OP_CODE_TAPEPUSH, FN("  %0 = tapepush x, y, y\n  return %0\n")},
     {OP_CODE_TAPEPOP, FN("  %0, %1 = tapepop x\n  return %0\n")},
-    {OP_CODE_LOOPTAPE, NULL}, {OP_CODE_OFFER, NULL}, {OP_CODE_LOOPEND, NULL}, {OP_CODE_VIEW, NULL}, /* made by lower */
+    {OP_CODE_LOOPTAPE, NULL}, {OP_CODE_OFFER, NULL}, {OP_CODE_ENTRY, NULL}, {OP_CODE_LOOPEND, NULL}, {OP_CODE_VIEW, NULL}, /* made by lower */
     {OP_CODE_YIELD, FN("  %0 = if.rule x { yield x } else { yield y }\n  return %0\n")},
     {OP_CODE_RETURN, FN("  return x, y\n")},
     {OP_CODE_FUSED, NULL}, /* belongs to the run form */

@@ -1,0 +1,206 @@
+/* budget.c: see budget.h. What holds: everything here may be let go at any allocation of an array, so
+ * nothing is kept that a running step borrows; a value in use has a reference of its own. */
+#include "budget.h"
+#include "vm.h"
+#include "run.h"
+
+enum { STATES_FIRST = 32 /* a state for each 32nd part of the budget that is filled, while memory lasts */ };
+
+void budget_join(vm *m, looptape *l)
+{
+    l->later = NULL;
+    l->earlier = m->tapes;
+    if (m->tapes) m->tapes->later = l;
+    m->tapes = l;
+}
+
+void budget_leave(vm *m, looptape *l)
+{
+    if (l->later) l->later->earlier = l->earlier;
+    else if (m->tapes == l) m->tapes = l->earlier;
+    if (l->earlier) l->earlier->later = l->later;
+    l->earlier = l->later = NULL;
+}
+
+void budget_mark(vm *m, looptape *l)
+{
+    l->live = m->mem.live[MEM_ARRAY];
+    l->evictions = m->evictions;
+    l->began = m->exec->ops;
+    l->high = m->mem.array_high;
+    m->mem.array_high = l->live;
+}
+
+size_t budget_spike(vm *m, looptape *l)
+{
+    size_t high = m->mem.array_high;
+    if (l->high > high) m->mem.array_high = l->high;
+    return high > l->live ? high - l->live : 0;
+}
+
+/* --- letting go ------------------------------------------------------------------------------- */
+
+static double step_cost(const looptape *l)
+{
+    return l->measured ? (double)l->ops / (double)l->measured + 1 : 1;
+}
+
+bool budget_evict(void *ctx, size_t bytes)
+{
+    vm *m = ctx;
+    looptape *best = NULL;
+    uint64_t state = 0; /* 0: the lowest entry */
+    double least = 0;
+    for (looptape *l = m->tapes; l; l = l->earlier) {
+        double cost = step_cost(l);
+        if (l->count) {
+            double per = cost / (double)(l->entry_size + 1);
+            if (!best || per < least) best = l, least = per, state = 0;
+        }
+        for (uint64_t k = 1; k < l->nheld; k++) {
+            double per = cost * (double)(l->held[k].at - l->held[k - 1].at) / (double)(l->state_size + 1);
+            if (!best || per < least) best = l, least = per, state = k;
+        }
+    }
+    if (!best) return false;
+    m->evictions++;
+    best->is_short = true;
+    if (state) looptape_drop_state(m, best, state);
+    else looptape_drop_entry(m, best);
+    return true;
+}
+
+/* --- planning --------------------------------------------------------------------------------- */
+
+budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state)
+{
+    budget_plan best = {1, 1};
+    uint64_t least = UINT64_MAX;
+    if (!state) state = 1;
+    for (uint64_t w = 1;; w = w < 8 ? w + 1 : w + w / 4) {
+        if (w > n) w = n;
+        if (w > 1 && (entry > room / w)) break;
+        size_t left = entry > room ? 0 : room - w * entry;
+        uint64_t s = 1 + left / state, blocks = (n + w - 1) / w, runs = schedule_runs(blocks, s);
+        if (runs > UINT64_MAX / w) runs = UINT64_MAX / w;
+        if (runs * w < least) least = runs * w, best = (budget_plan){w, s};
+        if (w == n || !least) break;
+    }
+    return best;
+}
+
+uint64_t budget_split(uint64_t n, budget_plan p)
+{
+    if (n <= p.w) return n;
+    uint64_t blocks = (n + p.w - 1) / p.w;
+    return p.w * schedule_split(blocks, p.s);
+}
+
+static size_t budget_of(const vm *m) { return m->mem.array_budget; }
+
+/* What the loop can have for itself, of what is not `taken`: less what a step takes, and its reversal. */
+static size_t room_of(const vm *m, const looptape *l, size_t taken)
+{
+    size_t step = l->spike > l->state_size ? l->spike : 2 * l->state_size;
+    size_t rev = l->entry_size + (l->spike_rev ? l->spike_rev : l->entry_size + 2 * l->state_size);
+    taken += step > rev ? step : rev;
+    return budget_of(m) > taken ? budget_of(m) - taken : 0;
+}
+
+size_t budget_size(const value *v, uint32_t n)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (v[i].tag == V_ARRAY) bytes += as_array(v[i])->buf->bytes;
+        else if (v[i].tag == V_TUPLE) bytes += budget_size(as_tuple(v[i])->v, as_tuple(v[i])->n);
+        else if (v[i].tag == V_RECORD) bytes += budget_size(as_record(v[i])->v, as_record(v[i])->n);
+    }
+    return bytes;
+}
+
+/* The next position to hold, above the present one, by a plan for the whole loop; held states that do not
+   serve it go. */
+static void plan_forward(vm *m, looptape *l)
+{
+    size_t live = m->mem.live[MEM_ARRAY], others = l->live_first < live ? l->live_first : live;
+    uint64_t end = l->counted ? l->length : 2 * (l->at > 8 ? l->at : 8), at = 0, serve = 0;
+    budget_plan p = budget_choose(end, room_of(m, l, others), l->entry_size, l->state_size);
+    l->next = UINT64_MAX;
+    for (;;) {
+        /* The highest held state up to `at` stands for it. */
+        uint64_t k = serve;
+        while (k + 1 < l->nheld && l->held[k + 1].at <= at) k++;
+        for (; k > serve; k--) looptape_drop_state(m, l, serve);
+        if (serve < l->nheld && l->held[serve].at <= at) serve++;
+        uint64_t n = end - at, step = p.s ? budget_split(n, p) : n;
+        if (step >= n) {
+            if (!l->counted) l->next = end;
+            break;
+        }
+        at += step;
+        p.s--;
+        if (at > l->at) {
+            l->next = at;
+            break;
+        }
+    }
+    while (l->nheld > serve && l->nheld > 1) looptape_drop_state(m, l, l->nheld - 1);
+}
+
+bool budget_holds(vm *m, looptape *l)
+{
+    size_t live = m->mem.live[MEM_ARRAY];
+    bool holds;
+    if (l->at == 0) holds = true;
+    else if (!l->is_short) holds = live > l->live_held && live - l->live_held >= budget_of(m) / STATES_FIRST;
+    else {
+        holds = l->at == l->next;
+        if (holds || (l->next < l->at) || !l->planned) plan_forward(m, l);
+        l->planned = true;
+    }
+    if (holds) l->live_held = live;
+    return holds;
+}
+
+void budget_reversed(vm *m, looptape *l)
+{
+    if (!l->reversing) return;
+    l->reversing = false;
+    size_t spike = budget_spike(m, l);
+    if (spike > l->spike_rev) l->spike_rev = spike;
+}
+
+bool budget_aim(vm *m, looptape *l, uint64_t want)
+{
+    for (;;) {
+        if (l->working && l->windowing) {
+            l->recording = true;
+            return true;
+        }
+        if (l->working && l->work.at < l->target) {
+            l->recording = false;
+            return true;
+        }
+        if (l->working && l->work.at == want) {
+            l->recording = l->windowing = true;
+            return true;
+        }
+        if (l->working) {
+            if (!looptape_hold_work(m, l)) return false;
+            continue;
+        }
+        while (l->nheld && l->held[l->nheld - 1].at > want) looptape_drop_state(m, l, l->nheld - 1);
+        if (!l->nheld) return vm_fail(m, DIAG_INTERNAL, "a loop tape without a state for iteration %llu", (unsigned long long)want);
+        const loop_state *top = &l->held[l->nheld - 1];
+        uint64_t n = want + 1 - top->at;
+        budget_plan p = budget_choose(n, room_of(m, l, m->mem.live[MEM_ARRAY]), l->entry_size, l->state_size);
+        uint64_t step = budget_split(n, p);
+        if (!looptape_copy_top(m, l)) return false;
+        l->windowing = step >= n;
+        l->target = l->windowing ? want : l->work.at + step;
+        if (l->windowing) {
+            while (l->count) looptape_drop_entry(m, l);
+            l->first = l->work.at;
+        }
+    }
+}
