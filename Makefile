@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples spec golden random cases embed asan tsan check format install clean help
+.PHONY: all deps run test unit table examples repl views spec golden random cases embed asan tsan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -87,7 +87,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases spec golden examples embed random
+PARTS := unit table cases spec golden examples repl views embed random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -108,6 +108,17 @@ cases: $(BUILD)/replay
 # The examples print what their comments say.
 examples: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/run_examples.sh
+
+# The REPL on a pseudo-terminal; its screens are stored.
+repl: $(BUILD)/replay $(BUILD)/repl
+	REPLAY=$(BUILD)/replay $(BUILD)/repl tests/repl/*.keys
+$(BUILD)/repl: tests/repl/main.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lutil
+
+# Pictures of differentiation: made for three programs, their figures compared with those of a run.
+views: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/views/run.sh
 
 # SPEC.md: its examples, and its generated sections.
 spec: $(BUILD)/replay

@@ -3,6 +3,7 @@
 #include "view.h"
 #include "adjoint_view.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Does the left part of a line begin with a line number? */
@@ -58,6 +59,38 @@ static void as_json(const char *listing, text *out)
     text_puts(out, "]\n");
 }
 
+/* The listing gives registers names of its own; those of the function's group are put back after it. */
+typedef struct names { code *c; symbol *of; struct names *next; } names;
+
+static names *names_saved(code *c)
+{
+    names *all = NULL;
+    code *root = c->root ? c->root : c;
+    for (code *k = root; k; k = k->sibling) {
+        names *n = malloc(sizeof *n);
+        symbol *of = malloc((k->nregs + 1) * sizeof *of);
+        if (!n || !of) {
+            free(n);
+            free(of);
+            break;
+        }
+        memcpy(of, k->reg_names, k->nregs * sizeof *of);
+        *n = (names){k, of, all};
+        all = n;
+    }
+    return all;
+}
+
+static void names_back(names *all)
+{
+    for (names *n = all, *next; n; n = next) {
+        next = n->next;
+        memcpy(n->c->reg_names, n->of, n->c->nregs * sizeof *n->of);
+        free(n->of);
+        free(n);
+    }
+}
+
 bool view_adjoint(session *s, const char *called, view_format f, text *out)
 {
     vm *m = s->h->vm;
@@ -72,7 +105,11 @@ bool view_adjoint(session *s, const char *called, view_format f, text *out)
     }
     text t;
     text_open(&t, &m->mem);
-    bool fine = adjoint_view(m, as_closure(v)->code, ~(uint64_t)0, &t);
+    code *c = as_closure(v)->code;
+    bool fine = code_derive(c, DERIVE_FWD, ~(uint64_t)0) != NULL;
+    names *before = names_saved(c);
+    fine = fine && adjoint_view(m, c, ~(uint64_t)0, &t);
+    names_back(before);
     char title[600];
     snprintf(title, sizeof title, "%s and its adjoint program", name);
     if (fine && f == FORMAT_SVG) as_svg(text_str(&t), title, out);

@@ -80,9 +80,13 @@ static void as_text(vm *m, value report, int64_t plain, text *out)
         value r = b->v[k], enters = field(m, r, "enters");
         text_printf(out, "block of line %lld", (long long)number(m, r, "line"));
         if (number(m, r, "count") > 1) text_printf(out, ", %lld times", (long long)number(m, r, "count"));
+        if (!as_tuple(enters)->n) {
+            text_puts(out, ": what is needed of it is computed again in place\n");
+            continue;
+        }
         text_puts(out, ": replayed from ");
         for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(out, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
-        text_puts(out, as_tuple(enters)->n ? "\n" : "nothing\n");
+        text_putc(out, '\n');
     }
     text_printf(out, "kept: %lld bytes", (long long)number(m, report, "bytes"));
     if (plain >= 0 && b->n) text_printf(out, "; without blocks %lld", (long long)plain);
@@ -176,7 +180,7 @@ static void as_svg(vm *m, value report, int64_t plain, const char *title, text *
             text_open(&l, &m->mem);
             text_printf(&l, "block of line %lld", (long long)number(m, r, "line"));
             if (number(m, r, "count") > 1) text_printf(&l, ", %lld times", (long long)number(m, r, "count"));
-            text_puts(&l, ", from ");
+            text_puts(&l, as_tuple(enters)->n ? ", from " : ": what is needed is computed again in place");
             for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(&l, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
             y += 24;
             svg_words(&s, left, y, size, 's', false, INK_TEXT, text_str(&l));

@@ -9,7 +9,7 @@
 set -u
 replay=${REPLAY:-build/replay}
 [ $# -gt 0 ] || cd "$(dirname "$0")/.." || exit 1
-[ $# -gt 0 ] || set -- examples/*.rl
+[ $# -gt 0 ] || set -- examples/*.rl examples/course/*.rl examples/course/solutions/*.rl
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 left=0
