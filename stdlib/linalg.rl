@@ -15,6 +15,18 @@ fn norm_inf(a) = max(sum(abs(a), axis = 1))
 # norm_2(a): the largest singular value: how much a can stretch in the Euclidean norm.
 fn norm_2(a, steps = 100) = sqrt(power_iteration(a' @ a, steps).value)
 
+# cond(a): the largest over the smallest singular value: how much solving with a can enlarge an error.
+fn cond(a) {
+  s = svd(a, full_matrices = false)[1]
+  s[0] / s[-1]
+}
+
+# matrix_rank(a): how many singular values are above rounding.
+fn matrix_rank(a) {
+  s = svd(a, full_matrices = false)[1]
+  count_nonzero(s > s[0] * maximum(shape(a)[0], shape(a)[1]) * 2.220446049250313e-16)
+}
+
 # --- products -------------------------------------------------------------------------------------
 
 # kron(a, b): every element of the matrix a times the matrix b, side by side.
@@ -51,6 +63,12 @@ fn expm(a, terms = 18) {
 
 # --- orthogonality --------------------------------------------------------------------------------
 
+# whiten(x): the rows of x brought to mean 0 and covariance 1.
+fn whiten(x) {
+  x = x - mean(x, axis = 0)
+  solve_triangular(cholesky(x' @ x / shape(x)[0]), x', lower = true)'
+}
+
 # project(x, onto): the part of the vector x along the vector onto.
 fn project(x, onto) = dot(x, onto) / dot(onto, onto) * onto
 
@@ -72,6 +90,15 @@ fn power_iteration(a, steps = 100) {
   v = unit(cos(0..shape(a)[0]))            # a start that is hardly orthogonal to the answer
   for (i in 0..steps) { v = unit(a @ v) }
   {value: dot(v, a @ v), vector: v}
+}
+
+# cholesky_solve(l, b): the x for which l @ l' @ x == b, from l = cholesky(a).
+fn cholesky_solve(l, b) = solve_triangular(l, solve_triangular(l, b, lower = true), trans = true, lower = true)
+
+# matrix_function(f, a): f of a symmetric matrix: f of its eigenvalues, as matrix_function(sqrt, a).
+fn matrix_function(f, a) {
+  (w, v) = eigh(a)
+  v * f(w) @ v'
 }
 
 # conjugate_gradient(a, b): solves a x = b for a symmetric positive definite a, a matrix or a function

@@ -41,6 +41,25 @@ fn mlp(p, x, act = relu) {
   x
 }
 
+# conv_init(c, o, size): parameters {w: [o, c / groups, size, size], b: [o]} of a convolution from c to o channels;
+# size is a number, or the pair (rows, columns).
+fn conv_init(c, o, size = 3, groups = 1) {
+  (rows, columns) = if (type(size) == "tuple") { size } else { (size, size) }
+  fan = c // groups * rows * columns
+  {w: randn(o, c // groups, rows, columns) * sqrt(2 / fan), b: zeros(o)}
+}
+
+# conv(p, x): x: [n, c, height, width] convolved with p.w, plus p.b for each channel (see conv2d).
+fn conv(p, x, stride = 1, padding = "same", dilation = 1, groups = 1) =
+  conv2d(x, p.w, stride, padding, dilation, groups) + p.b[:, none, none]
+
+# conv1_init(c, o, size): parameters of a convolution along sequences [n, c, length].
+fn conv1_init(c, o, size = 3, groups = 1) = {w: randn(o, c // groups, size) * sqrt(2 / (c // groups * size)), b: zeros(o)}
+
+# conv1(p, x): x: [n, c, length] convolved with p.w, plus p.b (see conv1d).
+fn conv1(p, x, stride = 1, padding = "same", dilation = 1, groups = 1) =
+  conv1d(x, p.w, stride, padding, dilation, groups) + p.b[:, none]
+
 # layers(n, make): a tuple of n layers, each what make() draws.
 fn layers(n, make) {
   p = ()

@@ -122,3 +122,44 @@ fn measure(f) {
   for (name in keys(cost)) { r[name] = cost[name] }
   r
 }
+
+fn __shapes(xs) {
+  t = ()
+  for (x in xs) { t = append(t, shape(x)) }
+  t
+}
+
+fn __axes(x, axes) = if (len(axes) > 1) { transpose(x, axes) } else { x }
+
+# einsum(subscripts, operands...): sums of products named by letters, as NumPy's: einsum("ij,jk->ik", a, b) is a @ b.
+# Letters that do not stand behind `->` are summed over; `...` stands for further axes. Any number of operands, in
+# pairs and in the order that takes the fewest multiplications.
+fn einsum(subscripts, operands...) {
+  (singles, pairs, axes) = __einsum_plan(subscripts, __shapes(operands))
+  parts = ()
+  for ((x, (turns, summed)) in zip(operands, singles)) {
+    for (t in turns) { x = __diag_part(transpose(x, t)) }
+    parts = append(parts, if (len(summed) > 0) { sum(x, summed) } else { x })
+  }
+  for ((i, j, axes_i, shape_i, axes_j, shape_j, whole, summed) in pairs) {
+    a = reshape(__axes(parts[i], axes_i), shape_i)
+    b = reshape(__axes(parts[j], axes_j), shape_j)
+    parts = append(parts, reshape(if (summed) { a @ b } else { a * b }, whole))
+  }
+  __axes(parts[-1], axes)
+}
+
+# lstsq(a, b): the x for which norm(a @ x - b) is least, and of those the shortest: (x, residuals, rank, s) as NumPy
+# gives it, residuals the sums of squares left (none when rank is not full), s the singular values of a.
+fn lstsq(a, b, rcond = none) {
+  (rows, columns) = shape(a)
+  assert(rank(b) == 1 or rank(b) == 2, "lstsq: b is a vector or a matrix")
+  assert(shape(b)[0] == rows, format("lstsq: a has {} rows, and b has {}", rows, shape(b)[0]))
+  s = svd(a, full_matrices = false)[1]
+  unit = if (dtype(s) == "f32") { 1.1920929e-7 } else { 2.220446049250313e-16 }
+  least = if (same(rcond, none)) { unit * maximum(rows, columns) } else { rcond }
+  x = pinv(a, least) @ b
+  count = count_nonzero(s > least * s[:1])
+  left = if (count < columns or rows <= columns) { zeros(0) } else { sum((b - a @ x) ^ 2, axis = 0, keepdims = rank(b) == 1) }
+  (x, left, count, s)
+}
