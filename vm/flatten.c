@@ -24,6 +24,7 @@ typedef struct flat {
     uint8_t *plain;     /* by register: a constant without an object, so that nothing need drop it */
     uint32_t *state; uint32_t nslots, slots_cap;
     uint32_t *free; uint32_t nfree, free_cap;
+    struct traffic *traffic; uint32_t traffic_cap; /* by slot: see moves */
     uint32_t *w; uint32_t n, cap;
     const instr **instrs; uint32_t ninstrs, instrs_cap;
     uint32_t index;     /* of the instruction being flattened, shifted */
@@ -176,56 +177,93 @@ static void drops(flat *f, const drop *d)
 /* One value to carry from a register (or, when reg is REG_NONE, from `from` alone) to a slot. */
 typedef struct move { reg r; uint32_t from, to; bool last, done; } move;
 
-static void move_emit(flat *f, move *v, uint32_t n, uint32_t k)
+/* What the moves at hand do with a slot; all zero between calls, so that a call costs what it moves. */
+typedef struct traffic { uint32_t reads; /* moves from it to be done */ uint32_t writer; /* 1 + the move to it */ bool last, stays; } traffic;
+
+static void move_emit(flat *f, move *k)
 {
-    bool again = false;
-    for (uint32_t j = 0; j < n; j++) again |= j != k && !v[j].done && v[j].from == v[k].from;
-    v[k].done = true;
-    op(f, v[k].last && !again ? RUN_MOVE : RUN_COPY);
-    word(f, v[k].to);
-    word(f, v[k].from << 1 | (v[k].last && !again));
+    bool last = k->last && f->traffic[k->from].reads == 1;
+    k->done = true;
+    f->traffic[k->from].reads--;
+    op(f, last ? RUN_MOVE : RUN_COPY);
+    word(f, k->to);
+    word(f, k->from << 1 | last);
+}
+
+/* The move that can be done now that nothing reads the slot it writes, or SLOT_NONE. */
+static uint32_t unblocked(const flat *f, const move *v, uint32_t slot)
+{
+    uint32_t w = f->traffic[slot].writer;
+    return f->traffic[slot].reads == 0 && w && !v[w - 1].done ? w - 1 : SLOT_NONE;
+}
+
+/* Room for every slot there is and the temporary ones that n moves may take. */
+static bool traffic_room(flat *f, uint32_t n)
+{
+    uint32_t most = f->nslots + n, cap = f->traffic_cap ? f->traffic_cap : 64;
+    while (cap < most) cap *= 2;
+    if (cap == f->traffic_cap) return true;
+    traffic *t = memory_alloc(&f->m->mem, MEM_CODE, cap * sizeof *t);
+    if (!t) refuse(f);
+    if (!t) return false;
+    memory_free(&f->m->mem, MEM_CODE, f->traffic, f->traffic_cap * sizeof *t);
+    f->traffic = t;
+    f->traffic_cap = cap;
+    return true;
 }
 
 /* All at once, in meaning: no move reads what another has written. */
 static void moves(flat *f, move *v, uint32_t n)
 {
+    uint32_t *queue = take(f, n * sizeof *queue), *temp = take(f, n * sizeof *temp), temps = 0, left = 0;
+    if (f->failed || !traffic_room(f, n)) return;
     /* Whether a slot's value is used up is a matter of all its moves together. One that stays where
        it is counts as the use that keeps it. */
     for (uint32_t k = 0; k < n; k++) {
-        bool last = v[k].last, stays = false;
-        for (uint32_t j = 0; j < n; j++)
-            if (v[j].from == v[k].from) {
-                last |= v[j].last;
-                stays |= v[j].to == v[j].from;
-            }
-        v[k].last = last && !stays;
-        v[k].done = v[k].to == v[k].from;
+        traffic *t = &f->traffic[v[k].from];
+        t->last |= v[k].last;
+        t->stays |= v[k].to == v[k].from;
     }
-    uint32_t left = 0, temps = 0;
-    for (uint32_t k = 0; k < n; k++) left += !v[k].done;
-    uint32_t *temp = left ? take(f, left * sizeof *temp) : NULL;
-    while (left && !f->failed) {
-        bool progress = false;
-        for (uint32_t k = 0; k < n; k++) {
-            if (v[k].done) continue;
-            bool blocked = false;
-            for (uint32_t j = 0; j < n && !blocked; j++) blocked = j != k && !v[j].done && v[j].from == v[k].to;
-            if (blocked) continue;
-            move_emit(f, v, n, k);
+    for (uint32_t k = 0; k < n; k++) {
+        traffic *t = &f->traffic[v[k].from];
+        v[k].last = t->last && !t->stays;
+        v[k].done = v[k].to == v[k].from;
+        if (v[k].done) continue;
+        t->reads++;
+        f->traffic[v[k].to].writer = k + 1;
+        left++;
+    }
+    for (uint32_t first = 0, k = 0; left && !f->failed; k = first) {
+        /* In order, what nothing waits for; then what that set free behind; then a cycle is broken. */
+        uint32_t waiting = 0;
+        for (; k < n && left; k++) {
+            if (v[k].done || f->traffic[v[k].to].reads) continue;
+            move_emit(f, &v[k]);
             left--;
-            progress = true;
+            uint32_t j = unblocked(f, v, v[k].from);
+            if (j < k) queue[waiting++] = j;
         }
-        if (progress || !left) continue;
-        uint32_t k = 0, t = slot_new(f, OCCUPIED); /* a cycle: set one value aside */
-        while (v[k].done) k++;
+        for (uint32_t q = 0; q < waiting; q++) {
+            move_emit(f, &v[queue[q]]);
+            left--;
+            uint32_t j = unblocked(f, v, v[queue[q]].from);
+            if (j != SLOT_NONE) queue[waiting++] = j;
+        }
+        while (first < n && v[first].done) first++;
+        if (!left) break;
+        uint32_t t = slot_new(f, OCCUPIED), from = v[first].from; /* one value of the cycle is set aside */
         temp[temps++] = t;
-        op(f, v[k].last ? RUN_MOVE : RUN_COPY);
+        op(f, v[first].last ? RUN_MOVE : RUN_COPY);
         word(f, t);
-        word(f, v[k].from << 1 | v[k].last);
-        uint32_t from = v[k].from;
-        for (uint32_t j = 0; j < n; j++)
+        word(f, from << 1 | v[first].last);
+        f->traffic[t].reads = f->traffic[from].reads;
+        f->traffic[from].reads = 0;
+        f->traffic[from].last = f->traffic[from].stays = false;
+        for (uint32_t j = first; j < n; j++)
             if (!v[j].done && v[j].from == from) v[j].from = t, v[j].last = true;
     }
+    for (uint32_t k = 0; k < n; k++) f->traffic[v[k].from] = f->traffic[v[k].to] = (traffic){0};
+    for (uint32_t k = 0; k < temps; k++) f->traffic[temp[k]] = (traffic){0};
     while (temps) slot_unuse(f, temp[--temps], OCCUPIED);
 }
 
@@ -738,6 +776,7 @@ static run *flatten(vm *m, code *c)
     }
     if (!f.failed) r = run_pack(&f, entry, nentry);
     memory_free(&m->mem, MEM_CODE, f.state, f.slots_cap * sizeof *f.state);
+    memory_free(&m->mem, MEM_CODE, f.traffic, f.traffic_cap * sizeof *f.traffic);
     memory_free(&m->mem, MEM_CODE, f.free, f.free_cap * sizeof *f.free);
     memory_free(&m->mem, MEM_CODE, f.w, f.cap * sizeof *f.w);
     memory_free(&m->mem, MEM_CODE, (void *)f.instrs, f.instrs_cap * sizeof *f.instrs);
