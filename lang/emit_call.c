@@ -124,10 +124,7 @@ reg emit_call(emitter *e, node *n, reg left)
         const prim_param *params = builtin_params(b, index, &nparams, &known);
         bool rest = known && nparams && params[nparams - 1].rest;
         if (!a.spread && known && !(rest && a.named && !p) && !in_order(e, params, nparams, !p, &a)) return 0;
-        if (!a.spread && known && !(rest && a.named && !p)) {
-            a.named = false;
-            for (uint32_t i = 0; i < a.n; i++) a.names[i] = 0;
-        }
+        if (!a.spread && known && !(rest && a.named && !p)) a.named = false; /* and names has no room for the defaults */
         if (p && !a.spread) {
             emit_at(e, n->at, callee->at.lo);
             region_due(e);

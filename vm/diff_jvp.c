@@ -581,7 +581,7 @@ code *diff_jvp(vm *m, code *f, uint64_t mask) {
         const instr *ret = f->body->list[f->body->n - 1];
         reg *out = take(&j, 2 * (ret->nsrc + 1) * sizeof(reg));
         if (out) {
-            memcpy(out, ret->src, ret->nsrc * sizeof(reg));
+            if (ret->nsrc) memcpy(out, ret->src, ret->nsrc * sizeof(reg));
             for (uint32_t k = 0; k < ret->nsrc; k++) out[ret->nsrc + k] = tangent(&j, ret->src[k]);
             builder_return(b, 2 * ret->nsrc, out);
         }
