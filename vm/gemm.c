@@ -312,9 +312,10 @@ void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c
     double work = (double)m * (double)n * (double)k;
     if (path == GEMM_AUTO) blis = blis && m >= 96 && n >= 96 && k >= 32 && work >= 256.0 * 256 * 256;
     else if (path == GEMM_SMALL) blis = false;
-    /* Work enough for a thread each; the split is along the longer axis of C, in whole vectors. */
+    /* Work enough for a thread each, some ten microseconds, several times what waking it costs; the split is
+       along the longer axis of C, in whole vectors. */
     int64_t longest = m > n ? m : n, parts = threads;
-    if (parts > (int64_t)(work / (128 * 1024))) parts = (int64_t)(work / (128 * 1024));
+    if (parts > (int64_t)(work / (1 << 20))) parts = (int64_t)(work / (1 << 20));
     if (parts > longest / 32) parts = longest / 32;
     if (parts <= 1) {
         if (blis) large(d, m, n, k, a, b, c, add);

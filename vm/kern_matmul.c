@@ -99,6 +99,17 @@ static void product_collapse(product *p) {
     }
 }
 
+/* The i-th batch. */
+static bool product_item(const product *p, int64_t i, int threads) {
+    int64_t oa = 0, ob = 0, oc = 0;
+    for (int j = p->batch - 1; j >= 0; j--) {
+        int64_t x = i % p->shape[j];
+        i /= p->shape[j];
+        oa += x * p->sa[j], ob += x * p->sb[j], oc += x * p->sc[j];
+    }
+    return product_one(p, shifted(p->d, p->a, oa), shifted(p->d, p->b, ob), shifted(p->d, p->c, oc), threads);
+}
+
 /* False when whole numbers overflowed. */
 static bool product_run(const vm *m, product *p) {
     product_collapse(p);
@@ -108,17 +119,12 @@ static bool product_run(const vm *m, product *p) {
     double work = (double)p->m * (double)p->n * (double)p->k * (double)shape_size(p->sum, p->sum_shape);
     if (count > 1 && work * (double)count > 1 << 18 && (count >= threads || work < 1 << 18)) over = threads;
     bool fine = true;
-#pragma omp parallel for schedule(static) num_threads(over) if (over > 1) reduction(&& : fine)
-    for (int64_t i = 0; i < count; i++) {
-        int64_t rest = i, oa = 0, ob = 0, oc = 0;
-        for (int j = p->batch - 1; j >= 0; j--) {
-            int64_t x = rest % p->shape[j];
-            rest /= p->shape[j];
-            oa += x * p->sa[j], ob += x * p->sb[j], oc += x * p->sc[j];
-        }
-        fine = product_one(p, shifted(p->d, p->a, oa), shifted(p->d, p->b, ob), shifted(p->d, p->c, oc),
-                           over > 1 ? 1 : threads) && fine;
+    if (over == 1) { /* even a team of one costs system calls */
+        for (int64_t i = 0; i < count; i++) fine = product_item(p, i, threads) && fine;
+        return fine;
     }
+#pragma omp parallel for schedule(static) num_threads(over) reduction(&& : fine)
+    for (int64_t i = 0; i < count; i++) fine = product_item(p, i, 1) && fine;
     return fine;
 }
 

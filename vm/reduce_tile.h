@@ -224,6 +224,22 @@ static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduc
     memcpy(out, stack[0], (size_t)w * sizeof(T));
 }
 
+/* The subtrees of a reduction, by number. */
+typedef struct F(job) {
+    const shaped *x; const reduce_axes *r; reduce_op op; reduce_term term; const T *mu; T *part;
+    bool side; int64_t inner, tile, ntiles, supers, nb;
+} F(job);
+static void F(item)(const F(job) *j, int64_t it) {
+    int64_t s = it % j->supers, k = it / j->supers % j->ntiles, o = it / j->supers / j->ntiles;
+    int64_t first = o * j->inner + k * j->tile, w = j->inner - k * j->tile < j->tile ? j->inner - k * j->tile : j->tile;
+    int64_t b0 = s * REDUCE_SUPER, b1 = b0 + REDUCE_SUPER < j->nb ? b0 + REDUCE_SUPER : j->nb;
+    int64_t base = reduce_base(j->r, first);
+    const T *mu = j->mu ? j->mu + first : NULL;
+    T *part = j->part + s * j->r->outs + first;
+    if (j->side) F(across)(j->x, j->r, j->op, j->term, mu, base, w, b0, b1, part);
+    else *part = F(along)(j->x, j->r, j->op, j->term, mu, base, b0, b1);
+}
+
 static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, T *out) {
     if (r->outs == 0) return true;
     if (r->n == 0) {
@@ -245,7 +261,12 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
         int64_t rows = r->outs / inner, rs = r->nr ? r->rstride[0] : 0, ks = r->nk ? r->kstride[r->nk - 1] : 0;
         int64_t cuts = inner >= 8192 ? inner / 4096 : 1;
         int several = threads_for(m, r->n * r->outs);
-#pragma omp parallel for schedule(static) num_threads(several) if (several > 1)
+        if (several < 2) {
+            for (int64_t o = 0; o < rows; o++)
+                F(short_sums)((int)r->n, (const T *)x->data + reduce_base(r, o * inner), ks, rs, inner, out + o * inner);
+            return true;
+        }
+#pragma omp parallel for schedule(static) num_threads(several)
         for (int64_t it = 0; it < rows * cuts; it++) {
             int64_t o = it / cuts, lo = inner * (it % cuts) / cuts, hi = inner * (it % cuts + 1) / cuts;
             F(short_sums)((int)r->n, (const T *)x->data + reduce_base(r, o * inner + lo), ks, rs, hi - lo, out + o * inner + lo);
@@ -255,16 +276,12 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
     int64_t tile = side ? REDUCE_TILE : 1, ntiles = side ? (inner + tile - 1) / tile : inner;
     int64_t outer = r->outs / inner, items = outer * ntiles * supers;
     int threads = threads_for(m, r->n * r->outs * (term == TERM_EXP ? 8 : 1));
-    (void)threads;
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t it = 0; it < items; it++) {
-        int64_t s = it % supers, k = it / supers % ntiles, o = it / supers / ntiles;
-        int64_t first = o * inner + k * tile, w = inner - k * tile < tile ? inner - k * tile : tile;
-        int64_t b0 = s * REDUCE_SUPER, b1 = b0 + REDUCE_SUPER < nb ? b0 + REDUCE_SUPER : nb;
-        int64_t base = reduce_base(r, first);
-        if (side) F(across)(x, r, op, term, mu ? mu + first : NULL, base, w, b0, b1, part + s * r->outs + first);
-        else part[s * r->outs + first] = F(along)(x, r, op, term, mu ? mu + first : NULL, base, b0, b1);
-    }
+    F(job) j = {x, r, op, term, mu, part, side, inner, tile, ntiles, supers, nb};
+    if (threads > 1) {
+#pragma omp parallel for schedule(static) num_threads(threads)
+        for (int64_t it = 0; it < items; it++) F(item)(&j, it);
+    } else /* even a team of one costs system calls */
+        for (int64_t it = 0; it < items; it++) F(item)(&j, it);
     if (supers > 1) {
         for (int64_t i = 0; i < r->outs; i++) {
             TREE t;
