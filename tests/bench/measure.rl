@@ -10,7 +10,17 @@ fn number(k, otherwise) {
   n
 }
 
-# norm(g): of all numbers in g together.
+# noise(k, shape): the k-th array of numbers of mean 0 and variance 1 that a peer can make as well, exactly.
+fn noise(k, shape) {
+  n = 1
+  for (d in shape) { n = n * d }
+  i = 0..n
+  u = (i * i * 12345 + i * 2654435 + 97 * k + 1) % 2147483647 / 2147483647.0
+  x = reshape((f64(u) - 0.5) * sqrt(12.0), shape)
+  if (dtype([0.0]) == "f32") { f32(x) } else { x }
+}
+
+# norm_of(g): of all numbers in g together.
 fn norm_of(g) = sqrt(sum(f64(flatten(g)) ^ 2))
 
 fn gradient(name, loss, p) {

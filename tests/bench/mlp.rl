@@ -2,16 +2,15 @@
 # Further arguments: layers, batch, and "block" for a checkpoint around each layer.
 import "./measure.rl" as m
 
-seed(1)
 a = args()
 layers = m.number(1, 64)
 batch = m.number(2, 512)
 mode = if (len(a) > 3) { a[3] } else { "plain" }
 width = 512
-x = randn(batch, width)
-y = randn(batch, width)
+x = m.noise(1, (batch, width))
+y = m.noise(2, (batch, width))
 p = ()
-for (i in 0..layers) { p = append(p, {w: randn(width, width) / sqrt(width), b: zeros(width)}) }
+for (i in 0..layers) { p = append(p, {w: m.noise(10 + i, (width, width)) / sqrt(width), b: zeros(width)}) }
 
 fn plain(p) {
   h = x

@@ -1,10 +1,9 @@
 # nbody.rl: 256 bodies under softened gravity, 200 leapfrog steps, pairwise arrays. Run with --float f32.
 import "./measure.rl" as m
 
-seed(1)
 n = 256
-q0 = randn(n, 3)
-v0 = randn(n, 3) * 0.1
+q0 = m.noise(1, (n, 3))
+v0 = m.noise(2, (n, 3)) * 0.1
 mass = ones(n) / n
 dt = 0.01
 

@@ -2,9 +2,8 @@
 import "./measure.rl" as m
 import "linalg" as linalg
 
-seed(1)
-x = randn(500, 50)
-y = f64(x @ randn(50) + randn(500) > 0)
+x = m.noise(1, (500, 50))
+y = f64(x @ m.noise(2, (50,)) + m.noise(3, (500,)) > 0)
 
 fn loss(w) = mean(bce_with_logits(x @ w, y)) + 0.01 * sum(w * w)
 

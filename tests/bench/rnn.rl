@@ -1,12 +1,11 @@
 # rnn.rl: 1000 steps of h = tanh(x[t] @ wx + h @ wh + b), 256 hidden, batch 64. Run with --float f32.
 import "./measure.rl" as m
 
-seed(1)
 n = 256
 steps = 1000
-xs = randn(steps, 64, n)
-y = randn(64, n)
-p = {wx: randn(n, n) * (0.5 / sqrt(n)), wh: randn(n, n) / sqrt(n), b: zeros(n)}
+xs = m.noise(1, (steps, 64, n))
+y = m.noise(2, (64, n))
+p = {wx: m.noise(3, (n, n)) * (0.5 / sqrt(n)), wh: m.noise(4, (n, n)) / sqrt(n), b: zeros(n)}
 
 fn loss(p) {
   h = zeros(64, n)

@@ -2,12 +2,19 @@
 import "./measure.rl" as m
 import "nn" as nn
 
-seed(1)
 d = 256
-x = randn(8, 256, d)
-y = randn(8, 256, d)
+x = m.noise(1, (8, 256, d))
+y = m.noise(2, (8, 256, d))
 p = ()
-for (i in 0..6) { p = append(p, nn.transformer_init(d, 4 * d)) }
+for (i in 0..6) {
+  fn w(k, rows, cols) = m.noise(10 + 10 * i + k, (rows, cols)) / sqrt(rows)
+  fn dense(k, rows, cols) = {w: w(k, rows, cols), b: zeros(cols)}
+  norm = {scale: ones(d), shift: zeros(d)}
+  p = append(p, {
+    norm1: norm, attention: {q: dense(0, d, d), k: dense(1, d, d), v: dense(2, d, d), out: dense(3, d, d)},
+    norm2: norm, up: dense(4, d, 4 * d), down: dense(5, 4 * d, d),
+  })
+}
 
 fn loss(p) {
   h = x
