@@ -88,6 +88,8 @@ static void unknown_name(checker *c, scope *s, node *n)
 static void visit_name(checker *c, scope *s, node *n)
 {
     n->ref = scope_find(c, s, n->name, n->at, true);
+    if (c->o->notes && n->ref.kind == REF_LOCAL && !slot_find(c, s->id | SCOPE_READS, n->name))
+        slot_put(c, s->id | SCOPE_READS, n->name, SLOT_REPORTED, 0);
     if (n->ref.kind == REF_UNKNOWN && !strcmp(symbol_name(c->symbols, n->name), "pi")) {
         /* The one builtin that is a number: weak, like a literal. */
         n->kind = N_NUMBER;
@@ -116,8 +118,44 @@ static void visit_jump(checker *c, scope *s, node *n)
                        s->outer ? " of its function" : "");
 }
 
+/* The source of a node when it is short and on one line. */
+static const char *short_source(const checker *c, const node *n, char out[64])
+{
+    uint32_t k = n->at.hi - n->at.lo;
+    if (!n->at.src || k >= 60 || memchr(n->at.src->text + n->at.lo, '\n', k)) return NULL;
+    memcpy(out, n->at.src->text + n->at.lo, k);
+    out[k] = 0;
+    return out;
+}
+
+/* A statement that only computes something, and is not its block's value. */
+static void unused_result(checker *c, const node *n)
+{
+    if (n->kind != N_BINARY && n->kind != N_UNARY && n->kind != N_TRANSPOSE) return;
+    diag *d = checker_report(c, SEVERITY_WARNING, DIAG_UNUSED, n->at, "nothing is done with the result of this");
+    char left[64], right[64];
+    if (!d || n->kind != N_BINARY || (n->a->kind != N_NAME && n->a->kind != N_FIELD && n->a->kind != N_INDEX)) return;
+    if (!short_source(c, n->a, left) || !short_source(c, n->b, right)) return;
+    if (n->oper == OP_EQ) diag_help_set(d, "to assign, write `%s = %s`", left, right);
+    else if (n->oper >= OP_ADD && n->oper <= OP_POW && n->oper != OP_NEG && n->oper != OP_FLOORDIV && n->oper != OP_MOD)
+        diag_help_set(d, "values do not change by themselves; write `%s %s= %s`", left, oper_name(n->oper), right);
+}
+
+/* A comparison for equality with a number that has digits behind the point. */
+static void compared_floats(checker *c, const node *n)
+{
+    if (!c->o->notes || (n->oper != OP_EQ && n->oper != OP_NE)) return;
+    const node *number = n->b->kind == N_NUMBER ? n->b : n->a->kind == N_NUMBER ? n->a : NULL;
+    if (!number || number->whole || number->number == (double)(int64_t)number->number) return;
+    diag *d = checker_report(c, SEVERITY_NOTE, DIAG_VALUE, n->op_at, "a computed float is rarely equal to a number that was written");
+    char left[64], right[64];
+    if (d && short_source(c, n->a, left) && short_source(c, n->b, right))
+        diag_help_set(d, "compare with a tolerance: `abs(%s - %s) %s 1e-9`", left, right, n->oper == OP_EQ ? "<" : ">=");
+}
+
 static void visit_block(checker *c, node *block)
 {
+    for (const node *n = block->list; n && n->next; n = n->next) unused_result(c, n);
     for (node *n = block->list; n && n->next; n = n->next)
         if (n->kind == N_BREAK || n->kind == N_CONTINUE || n->kind == N_RETURN) {
             diag *d = checker_report(c, SEVERITY_WARNING, DIAG_UNREACHABLE, n->next->at, "this is never reached");
@@ -133,6 +171,8 @@ static void visit_fn(checker *c, scope *outer, node *n)
         if (p->deflt) checker_push(c, (step){.kind = S_NODE, .n = p->deflt, .scope = outer});
     scope *s = scope_enter(c, f, outer);
     if (!s) return;
+    s->before = c->newest;
+    c->newest = s;
     if (f->body) checker_push(c, (step){.kind = S_NODE, .n = f->body, .scope = s});
 }
 
@@ -164,9 +204,15 @@ static void visit(checker *c, scope *s, node *n)
     case N_BREAK: case N_CONTINUE: visit_jump(c, s, n); return;
     case N_RETURN: visit_jump(c, s, n); break;
     case N_BLOCK: visit_block(c, n); break;
+    case N_BINARY: compared_floats(c, n); break;
     case N_FN:
         if (n->fn->name && !n->fn->top) n->ref = scope_find(c, s, n->fn->name, n->op_at, false);
         visit_fn(c, s, n);
+        return;
+    case N_ASSIGN:
+        if (n->a->kind != N_NAME || n->oper != OP_NONE) break;
+        n->a->ref = scope_find(c, s, n->a->name, n->a->at, false);
+        checker_push(c, (step){.kind = S_NODE, .n = n->b, .scope = s});
         return;
     case N_IMPORT: n->ref = scope_find(c, s, n->name, n->at, false); return;
     case N_FOR: case N_WHILE: visit_loop(c, s, n); return;
@@ -247,6 +293,20 @@ static diag *in_order(diag *d)
     return first;
 }
 
+/* A function that assigns a name it never reads, while there is one outside: the outer one was meant. */
+static void note_own_variables(checker *c, const scope *main)
+{
+    for (const scope *s = c->newest; s && c->o->notes && !c->no_memory; s = s->before)
+        for (uint32_t k = 0; k < s->fn->nvars; k++) {
+            const variable *v = &s->fn->vars[k];
+            if (v->is_param || !v->name || !slot_find(c, main->id, v->name) || slot_find(c, s->id | SCOPE_READS, v->name)) continue;
+            const char *name = symbol_name(c->symbols, v->name);
+            diag *d = checker_report(c, SEVERITY_NOTE, DIAG_CAPTURE, v->first_assigned,
+                                     "this `%s` is the function's own; the one outside does not change", name);
+            diag_help_set(d, "return the new value, and assign it outside: `%s = …`", name);
+        }
+}
+
 bool check(ast *t, const check_options *o, checked *out, diag **diags)
 {
     checker c = {.m = t->arena.m, .t = t, .symbols = t->symbols, .o = o, .out = out};
@@ -263,6 +323,7 @@ bool check(ast *t, const check_options *o, checked *out, diag **diags)
             scope_var(&c, main, n->fn->name, n->op_at, false);
         }
     if (main) walk(&c, main);
+    if (main) note_own_variables(&c, main);
     if (c.nerrors > ERRORS_SHOWN) {
         diag *d = diag_new(c.m, SEVERITY_ERROR, DIAG_SYNTAX, "and %u more errors", c.nerrors - ERRORS_SHOWN);
         if (d && c.last) c.last->next = d;

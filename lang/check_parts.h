@@ -18,9 +18,12 @@ typedef struct scope {
     node **literal;        /* by variable: its value where that is one literal, else NULL */
     uint32_t loops;        /* loops around the place being visited */
     bool in_condition;     /* inside a loop's condition */
+    struct scope *before;  /* all of them, the newest first */
 } scope;
 
 typedef struct slot { uint64_t key; uint32_t kind, index; } slot; /* key 0: free */
+/* Names that a scope's function reads, under its id with this bit. */
+#define SCOPE_READS 0x40000000u
 enum { SLOT_VAR = 1, SLOT_CAPTURE, SLOT_TOP, SLOT_REPORTED };
 
 typedef struct top_fn { function *fn; uint32_t count; } top_fn;
@@ -38,6 +41,7 @@ typedef struct checker {
     top_fn *tops; uint32_t ntops, tops_cap;
     step *stack; uint32_t n, cap;
     uint32_t scopes, loops_cap;
+    scope *newest;
     uint32_t *log; uint32_t nlog, log_cap;   /* variables assigned in the loops being collected */
     uint32_t *stamp; uint32_t nstamp, stamps;
     diag *first, *last;

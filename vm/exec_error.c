@@ -95,6 +95,7 @@ void exec_locate(struct exec *x, frame *f)
     m->error->adjoint = i->flags & INSTR_ADJOINT;
     if (i->op == OP_CODE_DEFINED && i->src_at && i->src_at[0].src) diag_label_add(m->error, i->src_at[0], "first assigned here");
     if (g == f) label_operands(m, g, i);
+    if (g == f && !supplied(i->at.src)) exec_advise(m, g, i, operand_words(f->at));
 }
 
 static void add_frame(vm *m, const frame *f)

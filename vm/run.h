@@ -202,6 +202,8 @@ bool stats_end(vm *m, frame_more *s, bool failed, value *out);
 bool exec_unwind(struct exec *x);
 /* The error's place and operands, once. */
 void exec_locate(struct exec *x, frame *f);
+/* A suggestion for vm->error, in the words of the instruction's operands. (advice.c) */
+void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words);
 /* What a frame that ends changes back: gradient depth, muting, random state, contexts. */
 void frame_restore(struct exec *x, frame *f);
 

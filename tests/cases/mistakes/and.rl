@@ -1,0 +1,3 @@
+x = true && false
+# error: syntax 1:10 there is no operator `&&`
+# help: write `and`

@@ -1,0 +1,3 @@
+fn f(x: [n, m]) = sum(x)
+print(f(ones(3)))
+# error: contract 1:9 argument x of f: its shape is [3], expected [n, m]

@@ -1,0 +1,4 @@
+def f(x):
+    return x
+# error: syntax 1:1 `def` is no keyword of Replay
+# help: a function is `fn f(x) = …` or `fn f(x) { … }`

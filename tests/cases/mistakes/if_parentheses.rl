@@ -1,0 +1,3 @@
+if x > 0 { print(1) }
+# error: syntax 1:4 expected `(` after `if`, found `x`
+# help: a condition always stands in parentheses: `if (…) { … }`

@@ -1,0 +1,5 @@
+x = 1
+x++
+print(x)
+# error: syntax 2:2 there is no operator `++`
+# help: write `x += 1`

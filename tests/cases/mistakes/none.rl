@@ -1,0 +1,3 @@
+x = None
+# error: name 1:5 unknown name `None`
+# help: did you mean `none`?

@@ -1,0 +1,3 @@
+x = !true
+# error: syntax 1:5 `!` means nothing here
+# help: write `not x`; unequal is `!=`

@@ -1,0 +1,3 @@
+print("a" + 1)
+# error: type 1:11 +: not defined between string and number
+# help: make a string of the number: `"a" + format("{}", 1)`
