@@ -45,6 +45,14 @@ static double step_cost(const looptape *l)
     return l->measured ? (double)l->ops / (double)l->measured + 1 : 1;
 }
 
+/* Bytes beyond what is needed, or a sixteenth of the budget, do not count for a victim. */
+static double useful(const vm *m, size_t have, size_t need)
+{
+    size_t most = m->mem.array_budget / 16;
+    if (most < need) most = need;
+    return (double)(have < most ? have : most) + 1;
+}
+
 bool budget_evict(void *ctx, size_t bytes)
 {
     vm *m = ctx;
@@ -54,11 +62,11 @@ bool budget_evict(void *ctx, size_t bytes)
     for (looptape *l = m->tapes; l; l = l->earlier) {
         double cost = step_cost(l);
         if (l->count) {
-            double per = cost / (double)(l->entry_size + 1);
-            if (!best || per < least) best = l, least = per, state = 0;
+            double per = cost / useful(m, l->entry_size, bytes);
+            if (!best || per <= least) best = l, least = per, state = 0; /* of equal ones the oldest, used last */
         }
         for (uint64_t k = 1; k < l->nheld; k++) {
-            double per = cost * (double)(l->held[k].at - l->held[k - 1].at) / (double)(l->state_size + 1);
+            double per = cost * (double)(l->held[k].at - l->held[k - 1].at) / useful(m, l->state_size, bytes);
             if (!best || per < least) best = l, least = per, state = k;
         }
     }
@@ -79,8 +87,8 @@ budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state)
     if (!state) state = 1;
     for (uint64_t w = 1;; w = w < 8 ? w + 1 : w + w / 4) {
         if (w > n) w = n;
-        if (w > 1 && (entry > room / w)) break;
-        size_t left = entry > room ? 0 : room - w * entry;
+        if (w > 1 && entry > room / (w - 1)) break;
+        size_t left = room - (w - 1) * entry; /* one entry is set aside already */
         uint64_t s = 1 + left / state, blocks = (n + w - 1) / w, runs = schedule_runs(blocks, s);
         if (runs > UINT64_MAX / w) runs = UINT64_MAX / w;
         if (runs * w < least) least = runs * w, best = (budget_plan){w, s};
@@ -103,8 +111,9 @@ static size_t room_of(const vm *m, const looptape *l, size_t taken)
 {
     size_t step = l->spike > l->state_size ? l->spike : 2 * l->state_size;
     size_t rev = l->entry_size + (l->spike_rev ? l->spike_rev : l->entry_size + 2 * l->state_size);
-    taken += step > rev ? step : rev;
-    return budget_of(m) > taken ? budget_of(m) - taken : 0;
+    size_t needs = step > rev ? step : rev, room = budget_of(m) > taken ? budget_of(m) - taken : 0;
+    /* What loops inside record is let go as well: at most half is set aside for it. */
+    return room - (needs < room / 2 ? needs : room / 2);
 }
 
 size_t budget_size(const value *v, uint32_t n)

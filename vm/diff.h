@@ -80,6 +80,8 @@ code *diff_jvp(vm *m, code *f, uint64_t mask); /* diff_jvp.c */
    the region's and then their tangents. Cached, borrowed. */
 code *diff_region_tangent(code *region);
 enum { DERIVE_REGION_TANGENT = DERIVE_JVP + 1 }; /* its key in the cache of derived Code */
+/* f with long lists of instructions in pieces, for deriving under a budget. Borrowed. (segment.c) */
+code *code_segment(code *f);
 code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask); /* custom_vjp's function; diff_custom.c */
 
 code *code_of_custom(vm *m); /* the special Code of custom_vjp's functions, one per VM; borrowed */

@@ -741,7 +741,9 @@ static code *finish_rev(diff *d, scope *s, uint32_t nresults) {
     return builder_finish_derived(rb, f, CODE_REV);
 }
 
-code *diff_fwd(vm *m, code *f, uint64_t mask) {
+code *diff_fwd(vm *m, code *primal, uint64_t mask) {
+    code *f = m->config.budget && primal->role == CODE_PLAIN ? code_segment(primal) : primal;
+    if (!f) return NULL;
     diff d = {.m = m, .f = f, .mask = mask, .zero = REG_NONE};
     arena_open(&d.arena, &m->mem, MEM_CODE);
     d.nactive = f->nregs + 1;
@@ -784,7 +786,7 @@ code *diff_fwd(vm *m, code *f, uint64_t mask) {
         builder_return(fb, nresults + 1, out);
     }
     if (d.failed || (!fb->failed && !code_drop_dead(fb, false))) fb->failed = true;
-    code *fwd = builder_finish_derived(fb, f, CODE_FWD);
+    code *fwd = builder_finish_derived(fb, primal, CODE_FWD);
     arena_close(&d.arena);
     return fwd;
 }

@@ -93,7 +93,7 @@ static void strip_call(strip *s, instr *i, block *to)
         uint32_t gone = pullbacks_of(&c, q, marks);
         bool unused = true;
         for (uint32_t k = 0; k < c.count[0]; k++) unused &= !marks[k] || s->uses[i->dst[k]] == 0;
-        if (!unused) continue;
+        if (!unused) return; /* and this pullback takes cotangents of those further in */
         reg f = c.of[q]->src[0];
         for (uint32_t p = q; p-- > 0;) {
             instr *d = instr_new(s->b, OP_CODE_DERIVE, c.of[p]->imm, 1, 2, 0);
@@ -321,6 +321,7 @@ static bool outlines(lowering *l, parts *p, code **records, code **advances, cod
     *records = outline_finish(l, p, &r);
     *advances = outline_finish(l, p, &a);
     *both = *advances;
+    if (!(p->i->flags & INSTR_STEP)) return *records && *advances; /* one iteration: see segment.c */
     if (l->c->options[p->i->lazy->options].slots) return *records && *advances;
     if (!outline_open(l, p, &b) || !outline_return(l, p, &b, true, true)) {
         outline_drop(&b);

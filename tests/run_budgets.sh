@@ -1,0 +1,39 @@
+#!/bin/sh
+# run_budgets.sh: each program of tests/budgets without a budget and then with twenty, from its peak down:
+# what it prints is the same, its arrays stay within the budget, and a larger budget does not mean more
+# repeated. Once a budget is refused, so are all smaller ones, or they succeed; the refusal names a line.
+#
+# In: REPLAY (the program, build/replay), BUDGETS (how many). Out: a line for each program, with the least
+# fraction of its peak that was enough, and what was repeated there; then every failure.
+set -u
+replay=${REPLAY:-build/replay}
+many=${BUDGETS:-20}
+cd "$(dirname "$0")/.." || exit 1
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+failed=0
+fail() { failed=$((failed + 1)); echo "FAIL $*"; }
+field() { sed -n "s/^{.*\"$1\": \([0-9]*\).*/\1/p" "$2" | tail -1; }
+
+for file in ${*:-tests/budgets/*.rl}; do
+    "$replay" --stats=json "$file" >"$tmp/want" 2>"$tmp/stats" || { fail "$file without a budget"; continue; }
+    peak=$(field peak_bytes "$tmp/stats") before=-1 before_budget=0 least=$peak cost=0 k=0
+    while [ $k -lt "$many" ]; do
+        budget=$(awk "BEGIN { printf \"%d\", $peak * 0.02 ^ ($k / ($many - 1)) }")
+        timeout 120 "$replay" --budget "$budget" --stats=json "$file" >"$tmp/out" 2>"$tmp/stats"
+        status=$?
+        k=$((k + 1))
+        if [ $status -ne 0 ]; then
+            grep -q '^error\[budget\]' "$tmp/stats" && grep -q -- '-->' "$tmp/stats" && continue
+            fail "$file at $budget: status $status"; head -5 "$tmp/stats"; continue
+        fi
+        cmp -s "$tmp/want" "$tmp/out" || fail "$file at $budget: prints something else"
+        high=$(field peak_bytes "$tmp/stats") again=$(field rerun_ops "$tmp/stats")
+        [ "$high" -le "$budget" ] || fail "$file at $budget: peak $high"
+        # Budgets here are apart by more than a quarter of a factor of two.
+        [ "$before" -ge 0 ] && [ "$again" -lt $((before * 95 / 100)) ] && fail "$file: $before repeated at $before_budget, $again at $budget"
+        before=$again before_budget=$budget least=$budget cost=$again
+    done
+    printf '%-12s peak %10d, least %10d (%.3f), repeated there %d\n' "$(basename "$file" .rl)" "$peak" "$least" "$(awk "BEGIN { print $least / $peak }")" "$cost"
+done
+[ $failed = 0 ]
