@@ -5,6 +5,7 @@
  * belongs to the latest row of its register that has none yet: the adjoint program meets values in the
  * reverse of the order they were made in. */
 #include "trace.h"
+#include "../vm/looptape.h"
 #include "../vm/run.h"
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ struct watcher {
     known *known;
     head *heads; uint32_t nheads, heads_cap;
     step_path *paths; uint32_t npaths, paths_cap;
+    const looptape *lazy;      /* the loop tape that runs, or ran last; looked at only where it is sure to live */
+    uint64_t *held; uint32_t nheld, held_cap; /* positions of the states it held when last looked at */
     size_t base, high, stride, skipped;
     arena arena;
 };
@@ -441,11 +444,14 @@ static void number_steps(trace *t)
             if (w->paths[k].hash) outer[w->paths[k].step] = w->paths[k].outer;
         for (uint32_t k = 0; k < t->nevents; k++) {
             trace_event e = t->events[k];
-            if (e.act != ACT_STORE && e.act != ACT_RESTORE) {
-                if (e.step == UINT32_MAX || outer[e.step]) continue;
-                if (number[e.step] == UINT32_MAX) number[e.step] = t->nsteps++;
-                e.step = number[e.step];
-            }
+            if (e.act == ACT_STORE || e.act == ACT_RESTORE || e.step == UINT32_MAX || outer[e.step]) continue;
+            if (number[e.step] == UINT32_MAX) number[e.step] = t->nsteps++;
+        }
+        for (uint32_t k = 0; k < t->nevents; k++) {
+            trace_event e = t->events[k];
+            bool state = e.act == ACT_STORE || e.act == ACT_RESTORE;
+            if (e.step == UINT32_MAX ? !state : outer[e.step] || number[e.step] == UINT32_MAX) continue;
+            if (e.step != UINT32_MAX) e.step = number[e.step];
             t->events[n++] = e;
         }
     }
@@ -465,6 +471,46 @@ static void loop_at(watched_frame *f, const instr *i, int64_t index)
     if (f->nloops < LOOPS_MOST) f->loops[f->nloops++] = (active_loop){i, index};
 }
 
+/* One more iteration of a loop that runs forward. */
+static void loop_next(watched_frame *f, const instr *i)
+{
+    uint32_t k = 0;
+    while (k < f->nloops && f->loops[k].i != i) k++;
+    loop_at(f, i, k < f->nloops ? f->loops[k].index + 1 : 0);
+}
+
+/* The step at a position of the innermost loop of f. */
+static uint32_t step_at(trace *t, watched_frame *f, uint64_t position)
+{
+    if (!f->nloops) return UINT32_MAX;
+    active_loop *l = &f->loops[f->nloops - 1];
+    int64_t now = l->index;
+    l->index = (int64_t)position;
+    uint32_t step = step_now(t, false);
+    l->index = now;
+    return step;
+}
+
+/* What a lazy loop holds now, against what it held. f is the frame of the loop, forward or reversed. */
+static void states_seen(trace *t, watched_frame *f, const looptape *l)
+{
+    struct watcher *w = t->w;
+    for (uint32_t k = 0; k < w->nheld; k++) {
+        bool still = false;
+        for (uint64_t j = 0; j < l->nheld && !still; j++) still = l->held[j].at == w->held[k];
+        if (still) continue;
+        add_event(t, ACT_RESTORE, step_at(t, f, w->held[k]));
+        w->held[k--] = w->held[--w->nheld];
+    }
+    for (uint64_t j = 0; j < l->nheld; j++) {
+        bool known_ = false;
+        for (uint32_t k = 0; k < w->nheld && !known_; k++) known_ = w->held[k] == l->held[j].at;
+        if (known_ || !ROOM(w->held, w->nheld, w->held_cap)) continue;
+        w->held[w->nheld++] = l->held[j].at;
+        add_event(t, ACT_STORE, step_at(t, f, l->held[j].at));
+    }
+}
+
 static void loop_over(watched_frame *f, const instr *i)
 {
     for (uint32_t k = 0; k < f->nloops; k++)
@@ -478,22 +524,18 @@ static void steps(trace *t, watched_frame *f, const uint32_t *w)
     switch ((run_op)(uint8_t)*w) {
     case RUN_RANGE_NEXT: {
         const instr *i = instr_at(fr, w);
-        int64_t next = r[w[1]].u.i + 1;
         if (!(i->flags & INSTR_STEP)) return;
-        if (next < r[w[2]].u.i) loop_at(f, i, next);
+        if (r[w[1]].u.i + 1 < r[w[2]].u.i) loop_next(f, i);
         else loop_over(f, i);
         return;
     }
     case RUN_STEP: {
         if (!t->m->gradient_depth) return;
         const instr *i = instr_at(fr, w);
-        if ((i->imm & LOOP_KIND) == LOOP_WHILE) {
-            uint32_t k = 0;
-            while (k < f->nloops && f->loops[k].i != i) k++;
-            loop_at(f, i, k < f->nloops ? f->loops[k].index + 1 : 0);
-        }
+        if ((i->imm & LOOP_KIND) == LOOP_WHILE) loop_next(f, i);
         uint32_t step = step_now(t, true);
-        bool fwd = fr->run->code->role == CODE_FWD || fr->run->code->role == CODE_REGION;
+        if (t->w->lazy) states_seen(t, f, t->w->lazy);
+        bool fwd = !t->w->lazy && (fr->run->code->role == CODE_FWD || fr->run->code->role == CODE_REGION);
         add_event(t, f->phase == PHASE_REPLAY ? ACT_REPLAY : fwd && !f->blocks ? ACT_RECORD : ACT_ADVANCE, step);
         return;
     }
@@ -501,8 +543,7 @@ static void steps(trace *t, watched_frame *f, const uint32_t *w)
         const instr *i = instr_at(fr, w);
         int64_t left = r[w[2 + w[1]]].u.i;
         if (left > 0) {
-            loop_at(f, i, left - 1);
-            if (fr->run->code->role == CODE_REV) add_event(t, ACT_REVERSE, step_now(t, false));
+            loop_at(f, i, left - 1); /* the iteration begins when something after this is seen */
         } else loop_over(f, i);
         return;
     }
@@ -516,11 +557,42 @@ static void steps(trace *t, watched_frame *f, const uint32_t *w)
 
 /* --- the observer ------------------------------------------------------------------------------- */
 
+/* An iteration of a lazy loop that runs again, and one whose reversal begins. */
+static void lazy_seen(trace *t, watched_frame *p, const frame *f, const uint32_t *w, bool fresh)
+{
+    if (fresh && f->kind == FRAME_LAZY && t->w->n > 1) {
+        const looptape *l = (const looptape *)f->fn;
+        watched_frame *up = &t->w->of[t->w->n - 2];
+        t->w->lazy = NULL; /* the forward pass is over */
+        states_seen(t, up, l);
+        add_event(t, ACT_REPLAY, step_at(t, up, l->running));
+    }
+    if (p->done && (run_op)(uint8_t)*p->done == RUN_TAPES_NEXT && p->done != w && f->run->code->role == CODE_REV && p->nloops &&
+        p->loops[p->nloops - 1].i == instr_at(f, p->done))
+        add_event(t, ACT_REVERSE, step_now(t, false));
+}
+
+static void lazy_made(trace *t, const frame *f, const uint32_t *w)
+{
+    const uint32_t *d;
+    uint32_t n = w ? results_of(w, &d) : 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (f->r[d[k]].tag == V_LOOP) {
+            t->w->lazy = as_looptape(f->r[d[k]]);
+            t->w->nheld = 0;
+        }
+}
+
 static void see(void *ctx, vm *m, const frame *f, const uint32_t *w)
 {
     trace *t = ctx;
+    uint32_t before = t->w->n;
     watched_frame *p = frame_at(t, f);
     if (!p) return;
+    if (t->want & TRACE_EVENTS) {
+        lazy_seen(t, p, f, w, t->w->n > before);
+        if (p->phase == PHASE_FORWARD) lazy_made(t, f, p->done);
+    }
     results_seen(t, p);
     if (t->want & TRACE_MEMORY) sample(t, p->phase);
     if ((run_op)(uint8_t)*w == RUN_KEEP) p->blocks++;
@@ -560,6 +632,7 @@ void trace_stop(trace *t)
     free(t->w->of);
     free(t->w->heads);
     free(t->w->paths);
+    free(t->w->held);
     arena_close(&t->w->arena);
     free(t->w);
     t->w = NULL;

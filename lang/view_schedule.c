@@ -12,13 +12,13 @@ enum { ACTS_DRAWN = 4000 };
 
 static const char *const act_names[] = {"advance", "record", "replay", "reverse", "store", "restore"};
 
-/* Steps only, each STORE and RESTORE taking the step that comes after it. */
+/* A STORE or RESTORE that names no step takes the one that comes after it. */
 static uint32_t settle(trace *t)
 {
     uint32_t n = 0;
     for (uint32_t k = 0; k < t->nevents; k++) {
         trace_event e = t->events[k];
-        if (e.act == ACT_STORE || e.act == ACT_RESTORE) {
+        if ((e.act == ACT_STORE || e.act == ACT_RESTORE) && e.step == UINT32_MAX) {
             uint32_t j = k + 1;
             while (j < t->nevents && (t->events[j].act == ACT_STORE || t->events[j].act == ACT_RESTORE)) j++;
             if (j == t->nevents || t->events[j].act == ACT_REVERSE) continue;
@@ -45,7 +45,8 @@ static void as_text(const trace *t, text *out)
         while (j < t->nevents && t->events[j].act == e.act && e.act != ACT_STORE && e.act != ACT_RESTORE &&
                t->events[j].step == t->events[j - 1].step + (uint32_t)direction) j++;
         uint32_t last = t->events[j - 1].step;
-        if (e.act == ACT_STORE || e.act == ACT_RESTORE) text_printf(out, "%-8s state before step %u\n", act_names[e.act], e.step);
+        if (e.act == ACT_STORE || e.act == ACT_RESTORE)
+            text_printf(out, "%-8s state before step %u\n", e.act == ACT_STORE ? "store" : "restore", e.step);
         else if (j == k + 1) text_printf(out, "%-8s step %u\n", act_names[e.act], e.step);
         else text_printf(out, "%-8s steps %u to %u\n", act_names[e.act], e.step, last);
         k = j;

@@ -4,6 +4,7 @@
  *   type TEXT     keys, with \n \t \e \xHH, and waits for a prompt (`> ` or `... `) with nothing after it
  *   raw TEXT      keys, without waiting
  *   wait TEXT     until the screen shows the text
+ *   line TEXT     until the line with the cursor shows the text
  *   prompt        until there is a prompt
  *   pause MS
  *   restart       Ctrl-D, and the program again with the same state folder; the screen goes on below
@@ -12,7 +13,9 @@
  * Out: for each a line when its screen differs from the .screen file beside it. UPDATE=1 writes that file.
  *
  * The terminal is 80 columns by 300 rows, of the kind xterm, and never scrolls. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <errno.h>
 #include <poll.h>
 #include <pty.h>
@@ -192,12 +195,12 @@ static bool wait_prompt(terminal *t)
     return false;
 }
 
-static bool wait_text(terminal *t, const char *want)
+static bool wait_text(terminal *t, const char *want, bool here)
 {
     long end = now_ms() + TIMEOUT;
     char s[COLS * 16 + 2];
     while (now_ms() < end) {
-        for (int r = 0; r <= t->row && r < ROWS; r++) {
+        for (int r = here ? t->row : 0; r <= t->row && r < ROWS; r++) {
             s[0] = 'x';
             row_text(t, r, s + 1, false);
             if (strstr(s + 1, want)) return true;
@@ -283,7 +286,8 @@ static bool run(const char *program, const char *keys)
         }
         if (!strcmp(line, "type") || !strcmp(line, "raw")) send_keys(&t, arg);
         if (!strcmp(line, "type") || !strcmp(line, "prompt")) fine = fine && wait_prompt(&t);
-        if (!strcmp(line, "wait")) fine = wait_text(&t, arg);
+        if (!strcmp(line, "wait")) fine = wait_text(&t, arg, false);
+        if (!strcmp(line, "line")) fine = wait_text(&t, arg, true);
         if (!strcmp(line, "pause")) for (long stop = now_ms() + atoi(arg); now_ms() < stop;) listen_for(&t, 20);
         if (!strcmp(line, "restart")) {
             end(&t);
