@@ -5,6 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "profile.h"
+
+static double seconds_since(double started)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - started;
+}
 
 bool command_print(const text *t)
 {
@@ -53,6 +61,13 @@ int command_run(host *h, const char *name, const char *s, size_t n, const run_op
         code_release(c);
         if (fflush(stdout)) status = 1;
         host_show_error(h);
+    }
+    if (c && m->config.profile) {
+        text t;
+        text_open(&t, &m->mem);
+        profile_print(m, seconds_since(m->stats.started), &t);
+        fwrite(text_str(&t), 1, t.n, stderr);
+        text_close(&t);
     }
     if (c && (o->stats || o->stats_json)) command_stats(h, o->stats_json);
     return status;
@@ -121,13 +136,6 @@ int command_dis(host *h, const char *path, const char *name)
 }
 
 /* --- what a run cost --------------------------------------------------------------------------- */
-
-static double seconds_since(double started)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - started;
-}
 
 /* "file:line:column" as a JSON string. */
 static void json_place(const char *file, uint32_t line, uint32_t column, text *t)

@@ -32,6 +32,7 @@ static const char usage[] =
     "  --seed N        of random numbers (0)\n"
     "  --trace-nan     stop at the operation that makes the first nan or inf\n"
     "  --stats[=json]  a summary of the run on standard error\n"
+    "  --profile       time and bytes by source line and primitive, on standard error\n"
     "  --no-optimise   run the Code as it was written\n"
     "  --help, --version\n";
 
@@ -123,6 +124,7 @@ static void read_options(int argc, char **argv, command_line *l)
             l->done = 0;
         } else if (!strcmp(a, "--trace-nan")) l->config.trace_nan = true;
         else if (!strcmp(a, "--no-optimise") || !strcmp(a, "--no-opt")) l->config.optimise = l->config.fuse = false;
+        else if (!strcmp(a, "--profile")) l->config.profile = true;
         else if (!strcmp(a, "--no-fuse")) l->config.fuse = false;
         else if (!strcmp(a, "--no-pool")) l->config.pool = false;
         else if (!strcmp(a, "--stats")) l->run.stats = true;
@@ -149,7 +151,7 @@ static void read_options(int argc, char **argv, command_line *l)
             else l->done = wrong("--seed needs a whole number, not `%s`", v);
         } else {
             static const char *const known[] = {"--budget", "--limit", "--float", "--threads", "--seed", "--trace-nan", "--stats",
-                                                "--stats=json", "--no-optimise", "--no-fuse", "--help", "--version"};
+                                                "--stats=json", "--profile", "--no-pool", "--no-optimise", "--no-fuse", "--help", "--version"};
             const char *near = nearest_name(a, known, sizeof known / sizeof *known);
             l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
         }

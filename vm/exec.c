@@ -10,6 +10,7 @@
 #include "run.h"
 #include "exec.h"
 #include "fuse.h"
+#include "profile.h"
 #include "elementwise.h"
 #include "looptape.h"
 #include <math.h>
@@ -49,7 +50,7 @@ bool exec_open(vm *m)
     x->cost = memory_alloc(&m->mem, MEM_OTHER, prim_count * sizeof *x->cost);
     x->joins = memory_alloc(&m->mem, MEM_OTHER, prim_count);
     m->exec = x;
-    if (!x->fast || !x->cost || !x->joins || !fuse_open(x)) {
+    if (!x->fast || !x->cost || !x->joins || !fuse_open(x) || !profile_open(x)) {
         exec_close(m);
         return vm_out_of_memory(m);
     }
@@ -84,6 +85,7 @@ void exec_close(vm *m)
     if (!x) return;
     segments_free(x);
     fuse_close(x);
+    profile_close(x);
     memory_free(&m->mem, MEM_OTHER, x->fast, prim_count);
     memory_free(&m->mem, MEM_OTHER, x->joins, prim_count);
     memory_free(&m->mem, MEM_OTHER, x->cost, prim_count * sizeof *x->cost);

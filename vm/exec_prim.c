@@ -5,6 +5,7 @@
  * after. Also here, because every primitive passes: what a block keeps, what running it cost, and the
  * search for the first NaN. */
 #include "run.h"
+#include "profile.h"
 #include <math.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ static bool spread_prim(struct exec *x, frame *f, const uint32_t *w, apply *a)
     return true;
 }
 
-bool exec_prim(struct exec *x, frame *f, const uint32_t *w, bool keepable)
+static bool apply_prim(struct exec *x, frame *f, const uint32_t *w, bool keepable)
 {
     vm *m = x->m;
     uint32_t n = w[2];
@@ -162,5 +163,17 @@ bool exec_prim(struct exec *x, frame *f, const uint32_t *w, bool keepable)
             value_release(m, v);
         }
     r[w[3]] = out;
+    return true;
+}
+
+bool exec_prim(struct exec *x, frame *f, const uint32_t *w, bool keepable)
+{
+    if (!x->profile) return apply_prim(x, f, w, keepable);
+    double started = exec_seconds();
+    if (!apply_prim(x, f, w, keepable)) return false;
+    double seconds = exec_seconds() - started;
+    value v = f->r[w[3]];
+    size_t bytes = v.tag == V_ARRAY ? (size_t)as_array(v)->size * dtype_size[as_array(v)->dtype] : 0;
+    profile_add(x, f, w, prims[w[1] & ~PRIM_SPREAD].name, seconds, bytes);
     return true;
 }

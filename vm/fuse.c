@@ -16,6 +16,7 @@
  * Bits: every element goes through the same kernels on the same values in the same order. Deterministic
  * costs are those of the single instructions. */
 #include "fuse.h"
+#include "profile.h"
 #include "elementwise.h"
 #include "kern_util.h"
 #include <string.h>
@@ -701,7 +702,7 @@ static void cells_close(vm *m, fuser *u)
         if (u->cells[c].owned) value_release(m, u->cells[c].v);
 }
 
-fuse_result fuse_run(struct exec *x, frame *f, const uint32_t *w, const uint32_t **next)
+static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const uint32_t **next)
 {
     vm *m = x->m;
     fuser *u = x->fuse;
@@ -731,4 +732,17 @@ fuse_result fuse_run(struct exec *x, frame *f, const uint32_t *w, const uint32_t
     }
     cells_close(m, u);
     return fine ? FUSE_DONE : FUSE_FAIL;
+}
+
+fuse_result fuse_run(struct exec *x, frame *f, const uint32_t *w, const uint32_t **next)
+{
+    if (!x->profile) return run_group(x, f, w, next);
+    double started = exec_seconds();
+    fuse_result r = run_group(x, f, w, next);
+    const fuser *u = x->fuse;
+    size_t bytes = 0;
+    for (int k = 0; r == FUSE_DONE && k < u->nnodes; k++)
+        if (u->nodes[k].output >= 0) bytes += (size_t)u->size * dtype_size[u->nodes[k].type];
+    if (r == FUSE_DONE) profile_add(x, f, w, "fused", exec_seconds() - started, bytes);
+    return r;
 }

@@ -123,6 +123,7 @@ struct exec {
     uint32_t *cost;        /* by prim_number: operations per result element */
     uint8_t *joins;        /* by prim_number: may be part of a fused group; all 0 when there is no fusing */
     struct fuser *fuse;    /* see fuse.h */
+    struct profile *profile; /* see profile.h; NULL: none is made */
 };
 
 bool segment_push(struct exec *x, size_t bytes);

@@ -24,6 +24,7 @@ typedef struct vm_config {
     bool fuse;              /* (default true) */
     bool pool;              /* (default true) */
     bool trace_nan;
+    bool profile;           /* time primitives, see profile.h */
     void *ctx;
     /* Output of print; returns false when it cannot be written. NULL: standard output. */
     bool (*write)(void *ctx, const char *s, size_t n);
