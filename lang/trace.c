@@ -348,7 +348,7 @@ static void put_sample(trace *t, trace_sample s)
         for (uint32_t k = 0; k < SAMPLES_MOST / 2; k++) {
             trace_sample a = t->samples[2 * k], b = t->samples[2 * k + 1];
             trace_sample c = a.high > b.high ? a : b;
-            c.at = b.at;
+            c.at = a.at;
             t->samples[k] = c;
         }
         t->nsamples = SAMPLES_MOST / 2;
@@ -363,9 +363,8 @@ static void sample(trace *t, trace_phase phase)
     vm *m = t->m;
     struct watcher *w = t->w;
     memory *mem = &m->mem;
-    size_t high = mem->peak[MEM_ARRAY], live = mem->live[MEM_ARRAY];
-    if (high > t->peak) t->peak = high;
-    mem->peak[MEM_ARRAY] = live;
+    size_t high = mem->seen_high, live = mem->live[MEM_ARRAY];
+    mem->seen_high = live;
     if (phase == PHASE_OUTSIDE && !m->stats.saved) w->base = live;
     if (high > w->high) w->high = high;
     trace_sample *last = t->nsamples ? &t->samples[t->nsamples - 1] : NULL;
@@ -612,8 +611,7 @@ bool trace_open(trace *t, vm *m, unsigned want)
     t->w->stride = 1;
     t->w->base = m->mem.live[MEM_ARRAY];
     arena_open(&t->w->arena, &m->mem, MEM_OTHER);
-    t->peak = m->mem.peak[MEM_ARRAY];
-    if (want & TRACE_MEMORY) m->mem.peak[MEM_ARRAY] = m->mem.live[MEM_ARRAY];
+    m->mem.seen_high = m->mem.live[MEM_ARRAY];
     m->observer = &t->w->observer;
     return true;
 }
@@ -623,10 +621,7 @@ void trace_stop(trace *t)
     vm *m = t->m;
     if (!t->w) return;
     m->observer = NULL;
-    if (t->want & TRACE_MEMORY) {
-        sample(t, PHASE_OUTSIDE);
-        if (t->peak > m->mem.peak[MEM_ARRAY]) m->mem.peak[MEM_ARRAY] = t->peak;
-    }
+    if (t->want & TRACE_MEMORY) sample(t, PHASE_OUTSIDE);
     if (t->want & TRACE_EVENTS) number_steps(t);
     while (t->w->n) frame_off(t->w);
     free(t->w->of);

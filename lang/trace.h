@@ -42,7 +42,6 @@ typedef struct trace {
     trace_sample *samples; uint32_t nsamples, samples_cap;
     trace_event *events; uint32_t nevents, events_cap;
     uint32_t nsteps;      /* distinct steps */
-    size_t peak;          /* of arrays over the run, and before it */
     bool full;            /* something was left out: too much to keep */
     struct watcher *w;
 } trace;

@@ -189,6 +189,7 @@ static void raise_peaks(memory *m, mem_tag tag)
 {
     if (m->live[tag] > m->peak[tag]) m->peak[tag] = m->live[tag];
     if (tag == MEM_ARRAY && m->live[tag] > m->array_high) m->array_high = m->live[tag];
+    if (tag == MEM_ARRAY && m->live[tag] > m->seen_high) m->seen_high = m->live[tag];
     if (m->live_all > m->peak_all) m->peak_all = m->live_all;
 }
 

@@ -33,6 +33,7 @@ typedef struct memory {
     size_t live[MEM_TAGS], peak[MEM_TAGS];
     size_t live_all, peak_all;
     size_t array_high;   /* as peak[MEM_ARRAY], since somebody last set it */
+    size_t seen_high;    /* the same, set by an observer of the run */
     size_t limit;        /* bytes, SIZE_MAX when none (`--limit`) */
     size_t array_budget; /* bytes of MEM_ARRAY, SIZE_MAX when none (`--budget`) */
     /* Called when an array allocation of `bytes` would pass array_budget; returns true when it
