@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples repl views spec golden random cases embed asan tsan check format install clean help
+.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits asan tsan check format install clean help
 all: $(BUILD)/replay
 
 help:
@@ -87,7 +87,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases spec golden examples repl views embed random
+PARTS := unit table cases spec golden examples repl views embed limits random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -135,6 +135,10 @@ random: $(BUILD)/random
 $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
+
+# What strangers' scripts may try, and signals.
+limits: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/limits/run.sh
 
 # The library, installed, by two programs that know nothing of this tree. The programs get CFLAGS,
 # for they need the sanitizers that the library has.

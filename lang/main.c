@@ -1,5 +1,7 @@
 /* main.c: the command line. Options first, then what to run; see `usage`. */
 #include "command.h"
+#include "deadline.h"
+#include "signals.h"
 #include "view.h"
 #include <errno.h>
 #include <math.h>
@@ -27,6 +29,9 @@ static const char usage[] =
     "options:\n"
     "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
     "  --limit SIZE    nothing the program holds takes more\n"
+    "  --time SECONDS  the program runs no longer\n"
+    "  --max-output SIZE  it prints no more\n"
+    "  --no-files      it neither reads nor writes files, nor sees the environment\n"
     "  --float f32|f64 dtype of the program's floats (f64)\n"
     "  --threads N     threads of array operations (as many as the machine has)\n"
     "  --seed N        of random numbers (0)\n"
@@ -81,6 +86,7 @@ typedef struct command_line {
     run_options run;
     const char *code;     /* -e */
     int done;             /* status to leave with, -1: go on */
+    double seconds;       /* --time, 0: none */
     int next;             /* first argument that is no option */
 } command_line;
 
@@ -127,6 +133,7 @@ static void read_options(int argc, char **argv, command_line *l)
         else if (!strcmp(a, "--profile")) l->config.profile = true;
         else if (!strcmp(a, "--no-fuse")) l->config.fuse = false;
         else if (!strcmp(a, "--no-pool")) l->config.pool = false;
+        else if (!strcmp(a, "--no-files")) l->config.no_files = true;
         else if (!strcmp(a, "--stats")) l->run.stats = true;
         else if (!strcmp(a, "--stats=json")) l->run.stats_json = true;
         else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a);
@@ -139,6 +146,12 @@ static void read_options(int argc, char **argv, command_line *l)
             if (!size_of(v, &l->config.budget)) l->done = wrong("--budget needs a size such as 64MB, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--limit", &missing))) {
             if (!size_of(v, &l->config.limit)) l->done = wrong("--limit needs a size such as 1GiB, not `%s`", v);
+        } else if ((v = option(argc, argv, &i, "--time", &missing))) {
+            char *end = NULL;
+            l->seconds = *v >= '0' && *v <= '9' ? strtod(v, &end) : 0;
+            if (!end || *end || !(l->seconds > 0 && l->seconds < 1e9)) l->done = wrong("--time needs a number of seconds, not `%s`", v);
+        } else if ((v = option(argc, argv, &i, "--max-output", &missing))) {
+            if (!size_of(v, &l->config.output_limit)) l->done = wrong("--max-output needs a size such as 1MB, not `%s`", v);
         } else if ((v = option(argc, argv, &i, "--float", &missing))) {
             if (!strcmp(v, "f32")) l->config.float_dtype = DTYPE_F32;
             else if (!strcmp(v, "f64")) l->config.float_dtype = DTYPE_F64;
@@ -150,7 +163,7 @@ static void read_options(int argc, char **argv, command_line *l)
             if (whole_of(v, UINT64_MAX, &n)) l->config.seed = n;
             else l->done = wrong("--seed needs a whole number, not `%s`", v);
         } else {
-            static const char *const known[] = {"--budget", "--limit", "--float", "--threads", "--seed", "--trace-nan", "--stats",
+            static const char *const known[] = {"--budget", "--limit", "--time", "--max-output", "--no-files", "--float", "--threads", "--seed", "--trace-nan", "--stats",
                                                 "--stats=json", "--profile", "--no-pool", "--no-optimise", "--no-fuse", "--help", "--version"};
             const char *near = nearest_name(a, known, sizeof known / sizeof *known);
             l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
@@ -236,12 +249,23 @@ int main(int argc, char **argv)
     host h = {.colour = isatty(2) && !getenv("NO_COLOR")};
     if (!host_open(&h, &l.config)) return 1;
     int status;
+    deadline *d = l.seconds > 0 ? deadline_open(&h.vm->interrupt, 2) : NULL;
+    if (l.seconds > 0 && !d) {
+        fputs("replay: no memory\n", stderr);
+        host_close(&h);
+        return 1;
+    }
+    if (d) deadline_arm(d, l.seconds);
+    if (l.code || (!command && !repl && (word || !isatty(0)))) signals_watch(&h.vm->interrupt);
     if (l.code) status = command_run(&h, "<command line>", l.code, strlen(l.code), &l.run);
     else if (command) status = run_command(&h, word, l.config.argc, l.config.argv);
     else if (repl) status = command_repl(&h);
     else if (word) status = run_file(&h, word, &l.run);
     else if (isatty(0)) status = command_repl(&h);
     else status = run_file(&h, "-", &l.run);
+    signals_watch(NULL);
+    deadline_close(d);
     host_close(&h);
+    signals_leave();
     return status;
 }

@@ -1,0 +1,91 @@
+#!/bin/sh
+# run.sh: what strangers' scripts may try: long and deeply nested texts, more time, memory or output than they
+# were given, files they may not touch; and what signals and closed pipes do. Everything must end in time,
+# with the right status and message, and leave no file behind.
+#
+# In: REPLAY (build/replay), LIMITS_TIME: seconds that each text may take (20; the sanitizers need more).
+set -u
+replay=$(realpath "${REPLAY:-build/replay}")
+most=${LIMITS_TIME:-20}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+passed=0 failed=0
+NO_COLOR=1 export NO_COLOR
+
+# expect STATUS WORDS [options] FILE: the status, and words on standard error or output.
+expect() {
+    status=$1 words=$2
+    shift 2
+    timeout "$most" "$replay" "$@" >out 2>err </dev/null
+    got=$?
+    if [ $got = "$status" ] && { [ -z "$words" ] || grep -qF -- "$words" err out; }; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAIL: replay $*: status $got (wanted $status), wanted: $words"
+        head -c 300 err
+    fi
+}
+# many N TEXT: TEXT N times, without a newline.
+many() { awk -v n="$1" -v s="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", s }'; }
+
+# --- texts -----------------------------------------------------------------------------------------
+many 1000000 '(' >paren.rl; expect 2 'error[syntax]' paren.rl
+many 1000000 '[' >bracket.rl; expect 2 'error[syntax]' bracket.rl
+many 200000 'checkpoint < ' >block.rl; expect 2 'nested more than' block.rl
+{ many 5000 'not '; echo true; } >not.rl; expect 2 'nested more than' not.rl
+{ many 5000 '1^'; echo 1; } >pow.rl; expect 2 'nested more than' pow.rl
+{ printf 'x = '; many 900 '('; printf 1; many 900 ')'; printf '\nprint(x)\n'; } >deep.rl; expect 0 1 deep.rl
+{ many 700000 'x = 1; '; printf 'y = = 2\n'; } >line.rl; expect 2 'expected an expression' line.rl
+{ printf 'x = 1'; many 300000 ' + 1'; printf '\nprint(x)\n'; } >sum.rl; expect 0 300001 sum.rl
+{ printf 'x = "'; many 1000000 '0123456789'; printf '"\nprint(len(x))\n'; } >string.rl; expect 0 10000000 string.rl
+awk 'BEGIN { for (i = 0; i < 200000; i++) print "fn f" i "(x) = x + " i; print "print(f7(1))" }' >fns.rl; expect 0 8 fns.rl
+awk 'BEGIN { for (i = 0; i < 300000; i++) print "x" i % 1000 " = " i; print "print(x5)" }' >stmts.rl; expect 0 299005 stmts.rl
+awk 'BEGIN { printf "x = 5\nif (x == 0) { y = 0 }"; for (i = 1; i < 900; i++) print " else if (x == " i ") { y = " i " }"; print "print(y)" }' >elseif.rl
+expect 0 5 elseif.rl
+awk 'BEGIN { for (i = 0; i < 100000; i++) print "a" i }' >names.rl; expect 2 'unknown name' names.rl
+printf 't = ()\nfor (i in 0..200000) { t = append(t, i) }\nprint(len(t))\n' >append.rl; expect 0 200000 append.rl
+printf 't = ()\nfor (i in 0..1000000) { t = (t,) }\nprint(t)\nu = t * 2\nprint(same(t, t))\n' >tuples.rl; expect 0 true tuples.rl
+printf 'fn f(n) = f(n + 1) + 1\nf(0)\n' >recursion.rl; expect 1 'error[memory]' --limit 64MB recursion.rl
+printf 'x = 1\0\nprint(x)\n' >nul.rl; expect 2 'NUL' nul.rl
+printf 'x = "\377"\n' >utf8.rl; expect 2 'UTF-8' utf8.rl
+printf 'import "./cycle.rl" as c\n' >cycle.rl; expect 1 'cycle of imports' cycle.rl
+
+# --- limits ----------------------------------------------------------------------------------------
+expect 1 'the time limit is over' --time 0.2 -e 'while (true) { x = 1 }'
+expect 1 'the time limit is over' --time 0.2 -e 'fn f(x) { while (true) { x = x + 1 } }; while (true) { try(f, 1) }'
+expect 1 'prints more than the limit' --max-output 100 -e 'while (true) { try(print, "xxxxxxxxxxxx") }'
+expect 1 'error[memory]' --limit 20MB -e 'x = zeros(10000, 1000)'
+expect 1 'error[memory]' --limit 20MB -e 'try(zeros, 10000, 1000)'
+expect 1 'error[memory]' --limit 20MB -e 's = "ab"; while (true) { s = s + s }'
+expect 1 'cannot be' -e 'zeros(4294967296, 4294967296)'
+for code in 'load("a.npy")' 'read_text("deep.rl")' 'write_text("made", "")' 'save("made.npy", [1])' 'exists("deep.rl")'; do
+    expect 1 'the program may not' --no-files -e "$code"
+done
+expect 0 none --no-files -e 'print(env("HOME"))'
+expect 1 'may not read files' --no-files -e 'import "./deep.rl" as d'
+expect 2 '--time needs' --time soon -e 1
+[ ! -e made ] && [ ! -e made.npy ] || { failed=$((failed + 1)); echo "FAIL: --no-files made a file"; }
+
+# --- signals ---------------------------------------------------------------------------------------
+# The status is 128 + the signal's number; a file being replaced again and again is old or new, never half.
+for signal in INT TERM HUP; do
+    printf 'print("on")\nx = ones(200, 200)\nfor (i in 0..1000000000) { save("state.npy", x) }\n' >write.rl
+    timeout --preserve-status -s $signal 1 "$replay" write.rl >out 2>err </dev/null
+    got=$?
+    "$replay" -e 'print(shape(load("state.npy")))' >loaded 2>&1
+    if [ $got -gt 128 ] && grep -qF '(200, 200)' loaded && [ -z "$(find . -name '*.part*')" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1)); echo "FAIL: SIG$signal: status $got, $(cat loaded) $(find . -name '*.part*')"
+    fi
+    rm -f state.npy
+done
+timeout "$most" "$replay" -e 'while (true) { print("a long line") }' 2>err | head -1 >out
+if [ "$(cat out)" = "a long line" ] && [ ! -s err ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: a closed pipe"; fi
+if [ -w /dev/full ]; then
+    "$replay" -e 'print("x")' >/dev/full 2>err
+    if [ $? = 1 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: a full disk goes unnoticed"; fi
+fi
+
+printf 'limits: %d passed' $passed
+[ $failed -gt 0 ] && printf ', %d FAILED' $failed
+echo
+[ $failed = 0 ]
