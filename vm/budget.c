@@ -12,6 +12,7 @@ void budget_join(vm *m, looptape *l)
     l->earlier = m->tapes;
     if (m->tapes) m->tapes->later = l;
     m->tapes = l;
+    l->born = m->tapes_made++;
 }
 
 void budget_leave(vm *m, looptape *l)
@@ -25,7 +26,8 @@ void budget_leave(vm *m, looptape *l)
 void budget_mark(vm *m, looptape *l)
 {
     l->live = m->mem.live[MEM_ARRAY];
-    l->evictions = m->evictions;
+    l->began_at = m->tapes_made;
+    l->gone = 0;
     l->began = m->exec->ops;
     l->high = m->mem.array_high;
     m->mem.array_high = l->live;
@@ -71,10 +73,14 @@ bool budget_evict(void *ctx, size_t bytes)
         }
     }
     if (!best) return false;
-    m->evictions++;
     best->is_short = true;
+    uint64_t born = best->born;
+    size_t live = m->mem.live[MEM_ARRAY];
     if (state) looptape_drop_state(m, best, state);
     else looptape_drop_entry(m, best);
+    live -= m->mem.live[MEM_ARRAY];
+    for (looptape *l = m->tapes; l && live; l = l->earlier)
+        if (born < l->began_at) l->gone += live;
     return true;
 }
 

@@ -235,10 +235,10 @@ static void measure(vm *m, looptape *l, bool entry)
     size_t live = m->mem.live[MEM_ARRAY];
     size_t spike = budget_spike(m, l);
     if (spike > l->spike) l->spike = spike;
-    if (entry && m->evictions == l->evictions && live > l->live) {
-        size_t grown = live - l->live;
-        l->entry_size = l->entry_size ? (3 * l->entry_size + grown) / 4 : grown;
-    }
+    if (!entry) return;
+    live += l->gone;
+    l->entries_size += live > l->live ? live - l->live : 0;
+    l->entry_size = l->entries_size / ++l->entries;
 }
 
 bool looptape_entry(vm *m, looptape *l, value *v)
@@ -326,6 +326,8 @@ looptape *looptape_copy(vm *m, const looptape *l)
     c->at = l->at;
     c->target = l->target;
     c->entry_size = l->entry_size;
+    c->entries_size = l->entries_size;
+    c->entries = l->entries;
     c->state_size = l->state_size;
     c->ops = l->ops;
     c->measured = l->measured;

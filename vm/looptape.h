@@ -48,12 +48,14 @@ typedef struct looptape {
     bool planned;               /* next was set by plan */
     bool windowing;             /* entries up to the one wanted are being recorded */
     uint64_t ops, began;        /* operations of its steps; when the one that runs began */
-    uint64_t measured;          /* steps that ops counts */
+    uint64_t measured, entries; /* steps that ops counts, entries that entries_size does */
     size_t entry_size, state_size, live_first, live, live_held; /* bytes: of an entry, of a state, live when the loop began, when the step
                                    that runs began, and when a state was last held */
     size_t spike, spike_rev;    /* bytes that a step, and the reversal of one, takes for the moment, at most */
     size_t high;                /* mem.array_high before that was set for the measure that is being taken */
-    uint64_t evictions;         /* the VM's count when the step began: its growth is then no measure */
+    uint64_t born, began_at;    /* in vm->tapes_made: this one, and when the step that runs began */
+    size_t gone;                /* bytes let go of since, but for what the step itself made */
+    size_t entries_size;        /* of all entries measured */
     bool working, work_holds;   /* there is one; its values are held in the sense of residual.h */
     uint64_t target;
     residual *recorder;         /* of the iteration that runs */

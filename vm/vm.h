@@ -83,7 +83,7 @@ struct vm {
     code *custom;            /* see diff_custom.c */
     vm_stats stats;
     struct looptape *tapes;  /* loop tapes that let go of what they hold when memory is short (budget.h) */
-    uint64_t evictions;
+    uint64_t tapes_made;     /* their births */
     const struct isa *isa;   /* kernel set chosen for this processor */
     object *free_queue;      /* dead objects not yet disposed of, linked through their counts */
     bool freeing;            /* an object_free further out is emptying the queue */
