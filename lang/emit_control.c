@@ -486,7 +486,11 @@ reg emit_checkpoint(emitter *e, node *n, bool want, bool tail)
     for (uint32_t i = 0; i < o.n; i++) src[k++] = o.of[i].now != REG_NONE ? o.of[i].now : undef_in(e, o.body);
     emit_at(e, n->at, n->op_at.lo);
     yield_in(e, o.body, k, src);
-    instr *i = builder_add_blocks(&f->b, OP_CODE_CHECKPOINT, emit_options_of(e, n), k, 0, NULL, 1, &o.body);
+    uint32_t options = emit_options_of(e, n);
+    bool limited = f->b.c->options && f->b.c->options[options].budget;
+    instr *limit = limited ? builder_add(&f->b, OP_CODE_BUDGET, options, 1, 0, NULL) : NULL;
+    instr *i = builder_add_blocks(&f->b, OP_CODE_CHECKPOINT, options, k, 0, NULL, 1, &o.body);
+    if (limit) builder_add(&f->b, OP_CODE_BUDGETEND, 0, 0, 1, limit->dst);
     if (!i || f->b.failed) return 0;
     for (uint32_t j = 0; j < o.n; j++) {
         emit_assign_var(e, o.of[j].var, i->dst[j + want], o.of[j].maybe);

@@ -248,6 +248,7 @@ uint32_t builder_options(builder *b, const block_options *o)
     c->options = list;
     block_options *to = &list[c->noptions];
     *to = *o;
+    if (o->budget) b->vm->budgeted = true;
     to->names = copy_of(b, o->names, o->nnames, sizeof(value));
     for (uint32_t i = 0; i < to->nnames; i++) value_retain(to->names[i]);
     return c->noptions++;

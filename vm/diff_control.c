@@ -215,10 +215,10 @@ void diff_loop(diff *d, const instr *i) {
     loop->ntapes = i->ntapes;
     loop->widths = i->widths;
     if (i->lazy) instr_lazy_copy(fb, loop, d->f, i);
-    else if (outside->block_of || (d->m->config.budget && kind != LOOP_TAPE)) {
+    else if (outside->block_of || (d->m->budgeted && kind != LOOP_TAPE)) {
         lazy_loop *l = builder_take(fb, sizeof *l);
         if (!l) { d->failed = true; return; }
-        block_options o = {.budget = (int64_t)d->m->config.budget, .block = UINT32_MAX};
+        block_options o = {.budget = 1, .block = UINT32_MAX};
         l->options = builder_options(fb, outside->block_of ? &d->f->options[outside->block_of->imm] : &o);
         loop->lazy = l;
     }
@@ -427,7 +427,8 @@ void diff_checkpoint(diff *d, const instr *i) {
     cots_put(d, &touched, r->dst);
 }
 
-/* A block that keeps everything, or holds one loop with slots, is differentiated as if its markers were not
+/* A block that keeps everything, holds one loop with slots, or has a budget, within which all its loops are
+   lazy, is differentiated as if its markers were not
    there: its rev joins the surrounding one, and what it needs comes out of the block as further results. The
    loop of a block with slots is made lazy. */
 void diff_everything(diff *d, const instr *i) {
@@ -435,7 +436,7 @@ void diff_everything(diff *d, const instr *i) {
     const instr *y = last_of(body);
     scope *s = scope_open(d, SCOPE_ARM, body);
     if (!s) return;
-    if (d->f->options[i->imm].policy != KEEP_EVERYTHING) s->block_of = i;
+    if (d->f->options[i->imm].policy != KEEP_EVERYTHING && d->f->options[i->imm].slots) s->block_of = i;
     scope *outside = d->at;
     block *rev_outside = d->rb.at;
     d->at = s;

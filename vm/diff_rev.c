@@ -490,12 +490,29 @@ static void step(diff *d, const instr *i) {
     d->rb.point = i->point;
     for (uint32_t k = 0; k < i->ndst; k++) note_whole(d, i->dst[k]);
     if (i->op == OP_CODE_CONST && i->ndst) { copy_fwd(d, i); return; }
+    if (i->op == OP_CODE_BUDGET || i->op == OP_CODE_BUDGETEND) { /* the adjoint of what lies between has the same limit */
+        copy_fwd(d, i);
+        bool opens = i->op == OP_CODE_BUDGETEND;
+        const block_options *o = opens ? NULL : &d->f->options[i->imm];
+        if (opens) {
+            /* The budget is known at BUDGET: its options are put in there. */
+            instr *r = builder_add(&d->rb, OP_CODE_BUDGET, 0, 1, 0, NULL);
+            if (!r) { d->failed = true; return; }
+            diff_cot_set(d, i->src[0], r->dst[0]);
+            d->limits = r;
+        } else {
+            if (d->limits) d->limits->imm = builder_options(&d->rb, o);
+            reg was = diff_cot(d, i->dst[0]);
+            builder_add(&d->rb, OP_CODE_BUDGETEND, 0, 0, 1, &was);
+        }
+        return;
+    }
     if (!wanted(d, i)) { copy_fwd(d, i); return; }
     switch (i->op) {
     case OP_CODE_IF: diff_if(d, i); return;
     case OP_CODE_LOOP: diff_loop(d, i); return;
     case OP_CODE_CHECKPOINT:
-        if (d->f->options[i->imm].policy == KEEP_EVERYTHING || d->f->options[i->imm].slots) diff_everything(d, i);
+        if (d->f->options[i->imm].policy == KEEP_EVERYTHING || d->f->options[i->imm].slots || d->f->options[i->imm].budget) diff_everything(d, i);
         else diff_checkpoint(d, i);
         return;
     case OP_CODE_CALL:
@@ -742,7 +759,7 @@ static code *finish_rev(diff *d, scope *s, uint32_t nresults) {
 }
 
 code *diff_fwd(vm *m, code *primal, uint64_t mask) {
-    code *f = m->config.budget && primal->role == CODE_PLAIN ? code_segment(primal) : primal;
+    code *f = m->budgeted && primal->role == CODE_PLAIN ? code_segment(primal) : primal;
     if (!f) return NULL;
     diff d = {.m = m, .f = f, .mask = mask, .zero = REG_NONE};
     arena_open(&d.arena, &m->mem, MEM_CODE);

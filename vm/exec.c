@@ -158,6 +158,8 @@ frame_more *frame_more_new(struct exec *x, frame *f)
     s->keep_n = m->keep ? m->keep->n : 0;
     s->mute = m->mute;
     s->forcing = x->forcing;
+    s->budget = m->mem.array_budget;
+    s->block_budget = m->block_budget;
     return f->more = s;
 }
 

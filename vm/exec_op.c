@@ -301,6 +301,23 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
         if ((fine = t.tag == V_TAPE)) out = t;
         break;
     }
+    case OP_CODE_BUDGET: {
+        size_t live = m->mem.live[MEM_ARRAY], more = (size_t)f->run->tree->options[i->imm].budget, was = m->mem.array_budget;
+        out = value_i64((int64_t)was);
+        out.aux = m->block_budget ? 1 : 0;
+        if (more < was && live < was - more) {
+            m->mem.array_budget = live + more;
+            m->block_budget = more;
+        }
+        fine = true;
+        break;
+    }
+    case OP_CODE_BUDGETEND: {
+        value was = operand_take(f->r, src[0]);
+        m->mem.array_budget = (size_t)was.u.i;
+        if (!was.aux) m->block_budget = 0;
+        return true;
+    }
     case OP_CODE_LOOPTAPE: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);
     case OP_CODE_TAPEPUSH: fine = op_tapepush(m, f, i, src, &out); break;
     case OP_CODE_TAPEPOP: return op_tapepop(m, f, i, dst, src);

@@ -12,6 +12,8 @@ void frame_restore(struct exec *x, frame *f)
     if (!s) return;
     if (m->keep) keep_leave_to(m, s->keep_n);
     m->mute = s->mute;
+    m->mem.array_budget = s->budget;
+    m->block_budget = s->block_budget;
     if (f->kind == FRAME_FORCE || f->kind == FRAME_LAZY) {
         m->random = s->random;
         value_release(m, m->globals);

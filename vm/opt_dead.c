@@ -61,7 +61,7 @@ static bool is_root(const sweeper *s, const instr *i)
     case OP_CODE_RETURN: case OP_CODE_CALL: case OP_CODE_TRY: case OP_CODE_MEASURE: case OP_CODE_IMPORT:
     case OP_CODE_SETGLOBAL:
         return true;
-    case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: return true;
+    case OP_CODE_BUDGET: case OP_CODE_BUDGETEND: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: return true;
     case OP_CODE_YIELD: return false;
     /* It fills the residual that is its source. */
     case OP_CODE_CHECKPOINT: return i->nsrc > 0;

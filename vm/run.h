@@ -99,6 +99,7 @@ typedef struct frame {
 typedef struct frame_more {
     value *out; uint32_t nout;             /* ENTRY */
     uint32_t keep_n;                       /* keep contexts when it was entered */
+    size_t budget, block_budget;           /* the limit when it was entered */
     uint32_t mute, forcing, gradient_depth;
     random_state random; value globals;    /* FORCE: the caller's */
     symbol key;                            /* IMPORT */

@@ -174,7 +174,7 @@ static void segment_block(segmenting *s, const block *k, block *into)
         b->failed = true;
         return;
     }
-    bool call = false;
+    bool call = false, limits = false;
     for (uint32_t j = 0; j + 1 < k->n; j++) {
         const instr *i = k->list[j];
         if (i->op == OP_CODE_CONST || i->op == OP_CODE_SELF) {
@@ -185,9 +185,10 @@ static void segment_block(segmenting *s, const block *k, block *into)
         l.weight[l.n + 1] = l.weight[l.n] + weight_of(i);
         l.n++;
         call |= i->op == OP_CODE_CALL;
+        limits |= i->op == OP_CODE_BUDGET; /* and its end belong to one list */
     }
     uint32_t w = l.weight[l.n];
-    if (w >= LONG || (call && w > LEAF)) {
+    if (!limits && (w >= LONG || (call && w > LEAF))) {
         l.last = memory_alloc(&s->m->mem, MEM_OTHER, (s->f->nregs + 1) * sizeof *l.last);
         if (!l.last) {
             vm_out_of_memory(s->m);

@@ -36,10 +36,11 @@ vm *vm_open(const vm_config *config)
     *m = (vm){.mem = mem, .config = config ? *config : vm_config_default(), .fail_arg = -1};
     m->mem.no_pool = !m->config.pool;
     if (m->config.limit) m->mem.limit = m->config.limit;
+    m->mem.evict = budget_evict;
+    m->mem.evict_ctx = m;
     if (m->config.budget) {
         m->mem.array_budget = m->config.budget;
-        m->mem.evict = budget_evict;
-        m->mem.evict_ctx = m;
+        m->budgeted = true;
     }
     if (m->config.threads <= 0) m->config.threads = omp_get_num_procs();
     m->random.key = m->config.seed;

@@ -84,6 +84,8 @@ struct vm {
     vm_stats stats;
     struct looptape *tapes;  /* loop tapes that let go of what they hold when memory is short (budget.h) */
     uint64_t tapes_made;     /* their births */
+    bool budgeted;           /* there is a budget, or a block with one: loops are derived to run within it */
+    size_t block_budget;     /* of the innermost block with one that runs; 0: none */
     const struct isa *isa;   /* kernel set chosen for this processor */
     object *free_queue;      /* dead objects not yet disposed of, linked through their counts */
     bool freeing;            /* an object_free further out is emptying the queue */

@@ -102,6 +102,8 @@ static const struct { opcode op; const char *text; } snippets[] = {
                             "  checkpoint (save = not [\"a\"]) { yield }\n"
                             "  checkpoint (save = everything) { yield }\n"
                             "  checkpoint (save = dots_no_batch) { yield }\n  return h\n")},
+    {OP_CODE_BUDGET, FN("  %0 = budget (budget = 64)\n  budgetend %0\n  return x\n")},
+    {OP_CODE_BUDGETEND, FN("  %0 = budget (budget = 64)\n  budgetend %0\n  return x\n")},
     {OP_CODE_REPLAYABLE, "fn f(x) {\n  $0 = fn [a, b]() {\n    return a, b\n  }\n  %0 = replayable $0 x, x\n  return %0\n}\n"},
     {OP_CODE_FORCE, FN("  a, b = force x\n  return a\n")},
     {OP_CODE_TAPE, FN("  %0 = tape 3\n  return %0\n")},
