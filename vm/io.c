@@ -14,6 +14,12 @@
 
 static const io_format formats[] = {
     {"npy", "one array", io_npy_read, io_npy_write},
+    {"npz", "a record of arrays, nested or not", io_npz_read, io_npz_write},
+    {"safetensors", "a record of arrays, nested or not", io_safetensors_read, io_safetensors_write},
+    {"json", "any value but a function", io_json_read, io_json_write},
+    {"png", "an image", io_png_read, io_png_write},
+    {"pgm", "an image", io_pnm_read, io_pnm_write},
+    {"ppm", "an image", io_pnm_read, io_pnm_write},
     {"csv", "a vector, a matrix or a record of columns", io_csv_read, io_csv_write},
     {"tsv", "a vector, a matrix or a record of columns", io_tsv_read, io_tsv_write},
     {"idx", "one array", io_idx_read, io_idx_write},
@@ -89,6 +95,14 @@ static bool take_some(io_in *in, void *to, size_t n, size_t *got) {
     while (*got < n) {
         size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30;
         char *at = (char *)to + *got;
+        if (in->bytes) {
+            size_t left = in->size - in->at;
+            if (want > left) want = left;
+            if (want == 0) break;
+            memcpy(at, in->bytes + in->at, want);
+            *got += want, in->at += want;
+            continue;
+        }
         ssize_t k = in->gz ? gzread(in->gz, at, (unsigned)want) : read(in->fd, at, want);
         if (k < 0 && !in->gz && errno == EINTR) continue;
         if (k < 0) {
@@ -211,7 +225,7 @@ bool io_refuse(io_out *out, const char *fmt, ...) {
 
 bool io_create(io_out *out, prim_call *c, const char *path) {
     struct stat s;
-    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL, out->target = NULL;
+    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL, out->target = NULL, out->to = NULL;
     if (c->vm->config.no_files) return out_fail(out, "the program may not write files");
     bool there = stat(path, &s) == 0;
     if (there && S_ISDIR(s.st_mode)) {
@@ -250,6 +264,10 @@ static void write_all(io_out *out, const char *s, size_t n) {
 
 void io_put(io_out *out, const void *s, size_t n) {
     if (out->failed) return;
+    if (out->to) {
+        text_add(out->to, s, n);
+        return;
+    }
     if (n > sizeof out->buffer - out->n) {
         write_all(out, out->buffer, out->n);
         out->n = 0;

@@ -14,6 +14,7 @@ typedef struct io_in {
     const char *path;
     int fd;
     void *gz;         /* zlib's handle when the file is packed */
+    const char *bytes; /* not NULL: what is read lies here (a file inside a file), size bytes */
     size_t at;        /* bytes taken so far */
     size_t size;      /* of the whole file; SIZE_MAX when not known (packed, a pipe) */
 } io_in;
@@ -42,6 +43,7 @@ typedef struct io_out {
     char *part;       /* the name it has until it is done; NULL: written directly (a device, a pipe) */
     char *target;     /* the name it gets */
     bool failed;      /* the error is set; further bytes are dropped */
+    text *to;         /* not NULL: bytes go here instead (a file inside a file) */
     size_t n;
     char buffer[1 << 16];
 } io_out;
@@ -63,6 +65,36 @@ bool io_csv_read(io_in *in, value *out);
 bool io_csv_write(io_out *out, value v);
 bool io_tsv_read(io_in *in, value *out);
 bool io_tsv_write(io_out *out, value v);
+
+bool io_npz_read(io_in *in, value *out);
+bool io_npz_write(io_out *out, value v);
+bool io_safetensors_read(io_in *in, value *out);
+bool io_safetensors_write(io_out *out, value v);
+bool io_json_read(io_in *in, value *out);
+bool io_json_write(io_out *out, value v);
+bool io_png_read(io_in *in, value *out);
+bool io_png_write(io_out *out, value v);
+bool io_pnm_read(io_in *in, value *out);
+bool io_pnm_write(io_out *out, value v);
+
+/* Whether n bytes are UTF-8 text. (io_csv.c) */
+bool utf8_valid(const char *s, size_t n);
+/* JSON text as a value; errors say the line. */
+bool json_parse(io_in *in, const char *s, size_t n, value *out);
+/* v as 8-bit samples [height, width, channels], 1 to 4 of them: floats in [0, 1], whole numbers in 0..256 or bools.
+   Freed by the caller with h * w * ch bytes of MEM_OTHER; NULL with the error set. */
+uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch);
+
+/* --- nested values by path (io_tree.c) ----------------------------------------------------------
+ * A part is keyed by the names and places that lead to it: layers.0.w. */
+typedef struct io_leaf { char *path; value v; } io_leaf;
+typedef struct io_leaves { memory *m; io_leaf *at; size_t n, cap; } io_leaves; /* a reader's values are owned */
+bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v);
+/* The numbers in v; a part that is something else is an error. */
+bool leaves_of(io_out *out, value v, io_leaves *l);
+/* The nested value of what was read. Where paths contradict each other (a and a.b), a flat record. */
+bool leaves_value(io_in *in, io_leaves *l, value *out);
+void leaves_close(vm *m, io_leaves *l, bool owned);
 
 /* The format of a path, and whether `.gz` stands behind it; NULL with the error set. */
 const io_format *io_format_of(prim_call *c, const char *path, bool *packed);

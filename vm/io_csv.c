@@ -137,7 +137,7 @@ static unsigned kind_of(field f, double *x) {
     return SOME_PRESENT | (!f.quoted && (is_word(f, "true") || is_word(f, "false")) ? ALL_BOOLS : 0);
 }
 
-static bool utf8_valid(const char *s, size_t n) {
+bool utf8_valid(const char *s, size_t n) {
     uint32_t cp;
     for (int k; n > 0; s += k, n -= (size_t)k)
         if ((k = utf8_decode(s, n, &cp)) == 0) return false;
