@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits asan tsan check format install clean help
+.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits asan tsan check format flags bench install clean help
 all: $(BUILD)/replay
 
 help:
@@ -44,6 +44,8 @@ help:
 	@echo "make           build $(BUILD)/replay"
 	@echo "make run       build and run the main example"
 	@echo "make test      build and pass the tests"
+	@echo "make flags     the same under each switch of the engine"
+	@echo "make bench     against PyTorch, which it installs"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
@@ -150,6 +152,15 @@ $(BUILD)/stage/lib/libreplay.so: $(BUILD)/replay $(BUILD)/lib/libreplay.so $(BUI
 # The library under the thread sanitizer, a VM on each of several threads.
 tsan:
 	$(MAKE) embed BUILD=$(BUILD)/tsan OPENMP= OPT=-O1 CFLAGS="-fsanitize=thread"
+
+# The cases and examples under each switch of the engine, and on one and two threads: the same to the last bit.
+flags: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/run_flags.sh
+
+# Against PyTorch (Debian's python3-torch, for its own sake, with a BLAS that shares OpenMP's threads).
+bench: $(BUILD)/replay
+	@dpkg-query -W python3-torch libopenblas0-openmp >/dev/null 2>&1 || $(SUDO) apt-get install -y -q python3-torch libopenblas0-openmp
+	REPLAY=$(BUILD)/replay LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp python3 tests/bench/run.py
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:
