@@ -13,7 +13,8 @@
  * are differentiated by the same two rules, and every order falls out. A replayable residual means the
  * tuple of the values that FORCE gives, and its cotangent is the tuple of theirs: it comes back to the
  * block it belongs to, whose second derivative then sees results and replayed values together (see
- * CHECKPOINT in code.h). Its tangent is a residual too, that gives the values and then their tangents.
+ * CHECKPOINT in code.h). Its tangent is a residual too, that gives the values and then their tangents; the
+ * cotangents of the former go to the residual itself, for its tangent may not be active where it was made.
  *
  * How fwd and rev are made together. The primal is walked once, forward, to copy it (fwd), and once
  * backward to write rev. What rev needs of the primal is *imported*: import(r) makes r a saved value

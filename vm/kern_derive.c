@@ -365,35 +365,108 @@ bool kern_uncotangents(prim_call *c) {
     return give(c, count(t) ? value_retain(as_tuple(t)->v[0]) : value_zero());
 }
 
-bool kern_dual_residual(prim_call *c) {
-    value t = c->args[0], r = c->args[1];
+/* A residual of order k is one whose region is a k-fold tangent: what entered the plain region comes first, then
+   for each direction, in the order of the passes, a tuple that holds the tuple of the tangents of all that stands
+   before it. Either may be symbolic zero, and the latter short. */
+
+static void hold_entered(vm *m, residual *r, uint32_t k, value v) {
+    r->entered[k] = v;
+    value_hold(m, v);
+}
+
+/* A tuple like that of n tangents, of which the last `order` are of directions, with symbolic zeros in one direction
+   more, before these. Takes nothing, gives a new reference; V_UNDEF when refused. */
+static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order);
+
+/* The same of what entered a residual, or of the tangents of that: v[0…had) of n are there. */
+static bool lift_into(vm *m, value *out, const value *v, uint32_t had, uint32_t n, uint32_t order) {
+    for (uint32_t k = 0; k < n; k++) {
+        value x = k < had ? v[k] : value_zero();
+        if (k < n - order) { out[k] = value_retain(x); continue; }
+        if (k == n - order) out[k] = value_zero();
+        out[k + 1] = x.tag == V_ZERO ? x : lift_tangents(m, x, k, k - (n - order));
+        if (out[k + 1].tag == V_UNDEF) return false;
+    }
+    if (!order) out[n] = value_zero();
+    return true;
+}
+
+static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order) {
+    value d = t.tag == V_TUPLE && as_tuple(t)->n ? as_tuple(t)->v[0] : value_zero();
+    if (d.tag != V_TUPLE) return value_zero();
+    tuple *inner = tuple_new(m, n + 1, n + 1), *outer = inner ? tuple_new(m, 1, 1) : NULL;
+    if (!outer || !lift_into(m, inner->v, as_tuple(d)->v, as_tuple(d)->n, n, order)) {
+        if (inner) value_release(m, value_object(&inner->h));
+        if (outer) value_release(m, value_object(&outer->h));
+        return value_undef();
+    }
+    outer->v[0] = value_object(&inner->h);
+    return value_object(&outer->h);
+}
+
+/* A residual like `old`, of order `order` or more, in one direction more, in which its tangents are zero: the one
+   before the last `order` directions. */
+static bool lift(prim_call *c, const residual *old, uint32_t order) {
     vm *m = c->vm;
-    if (t.tag != V_ZERO) return give(c, value_retain(t));
-    if (r.tag != V_RESIDUAL) return prim_fail(c, 1, DIAG_INTERNAL, "a replayable residual was expected");
-    const residual *old = as_residual(r);
     code *region = diff_region_tangent(old->region);
     residual *both = region ? residual_new(m, region, old->n + 1) : NULL;
-    if (!both) return false;
-    for (uint32_t k = 0; k < old->n; k++) {
-        both->entered[k] = value_retain(old->entered[k]);
-        value_hold(m, both->entered[k]);
+    value *entered = both ? memory_alloc(&m->mem, MEM_OTHER, (old->n + 1) * sizeof(value)) : NULL;
+    if (both && !entered) vm_out_of_memory(m);
+    if (!entered) {
+        if (both) value_release(m, value_object(&both->h));
+        return false;
     }
-    both->entered[old->n] = value_zero();
+    for (uint32_t k = 0; k <= old->n; k++) entered[k] = value_undef();
+    bool fine = lift_into(m, entered, old->entered, old->n, old->n, order);
+    for (uint32_t k = 0; k <= old->n; k++) hold_entered(m, both, k, entered[k]);
+    memory_free(&m->mem, MEM_OTHER, entered, (old->n + 1) * sizeof(value));
     both->random = old->random;
     value_release(m, both->globals);
     both->globals = value_retain(old->globals);
-    for (uint32_t k = 0; k < old->keep.n; k++)
-        if (!keep_list_add(m, &both->keep, old->keep.of[k].origin, old->keep.of[k].v)) {
-            value_release(m, value_object(&both->h));
-            return false;
-        }
-    return give(c, value_object(&both->h));
+    for (uint32_t k = 0; fine && k < old->keep.n; k++)
+        fine = keep_list_add(m, &both->keep, old->keep.of[k].origin, old->keep.of[k].v);
+    if (!fine) value_release(m, value_object(&both->h));
+    return fine && give(c, value_object(&both->h));
 }
 
-bool kern_if_zero(prim_call *c) { return give(c, c->args[0].tag == V_ZERO ? value_retain(c->args[1]) : value_zero()); }
+bool kern_dual_residual(prim_call *c) {
+    value t = c->args[0], r = c->args[1];
+    if (t.tag != V_ZERO) return give(c, value_retain(t));
+    if (r.tag != V_RESIDUAL) return prim_fail(c, 1, DIAG_INTERNAL, "a replayable residual was expected");
+    return lift(c, as_residual(r), 0);
+}
 
 bool kern_dual_tangent(prim_call *c) {
-    if (c->args[0].tag == V_ZERO && c->args[1].tag != V_ZERO)
-        return vm_fail(c->vm, DIAG_DERIVATIVE, "a block's residual has a tangent here and none where it was made: derivatives of this order through it are not known");
-    return give(c, value_retain(c->args[0]));
+    value t = c->args[0], u = c->args[1], v = c->args[2];
+    if (u.tag != V_ZERO || v.tag == V_ZERO) return give(c, value_retain(u));
+    if (t.tag != V_ZERO || v.tag != V_RESIDUAL)
+        return prim_fail(c, 1, DIAG_INTERNAL, "a residual has a tangent that its tangent has none of");
+    return lift(c, as_residual(v), (uint32_t)whole(c->args[3]) + 1);
 }
+
+/* Cotangents of what FORCE of a tangent gives: 2^order runs of values followed by their tangents. The values are
+   those of the residual itself, and their cotangents go to it, never to its tangent: where that is not active
+   they would be lost. */
+enum dual_part { DUAL_VALUES, DUAL_WIDEN, DUAL_TANGENTS };
+static bool dual_runs(prim_call *c, enum dual_part part) {
+    value g = c->args[0], f = c->args[2];
+    if (!tuple_or_zero(c, 0)) return false;
+    bool formed = f.tag == V_FORMOBJ && as_form(f)->kind == V_TUPLE;
+    if (g.tag == V_ZERO || (f.tag != V_NONE && !formed)) return give(c, value_zero());
+    uint32_t n = as_tuple(g)->n, all = formed ? as_form(f)->n : part == DUAL_VALUES ? n / 2 : part == DUAL_WIDEN ? 2 * n : n;
+    uint32_t run = all >> whole(c->args[1]), half = part == DUAL_VALUES ? run : run / 2; /* of the result; its values */
+    if (all && !run) return prim_fail(c, 0, DIAG_INTERNAL, "cotangents of values and their tangents were expected");
+    tuple *out = tuple_new(c->vm, all, all);
+    if (!out) return false;
+    for (uint32_t k = 0; k < all; k++) {
+        bool value_here = k % run < half;
+        uint32_t from = part == DUAL_VALUES ? k / run * 2 * run + k % run : part == DUAL_WIDEN ? k / run * half + k % run : k;
+        bool there = from < n && value_here == (part != DUAL_TANGENTS);
+        out->v[k] = there ? value_retain(as_tuple(g)->v[from]) : value_zero();
+    }
+    return give(c, value_object(&out->h));
+}
+
+bool kern_dual_split(prim_call *c) { return dual_runs(c, DUAL_VALUES); }
+bool kern_dual_join(prim_call *c) { return dual_runs(c, DUAL_WIDEN); }
+bool kern_dual_rest(prim_call *c) { return dual_runs(c, DUAL_TANGENTS); }
