@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <histedit.h>
 #include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <wchar.h>
 
 struct editor {
     EditLine *el;
@@ -275,6 +278,31 @@ static unsigned char complete(EditLine *el, int ch)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
+/* The next character. Ctrl-C is let in only while waiting here, so that none is missed between two keys. */
+static int next_char(EditLine *el, wchar_t *out)
+{
+    sigset_t open_;
+    sigprocmask(SIG_SETMASK, NULL, &open_);
+    sigdelset(&open_, SIGINT);
+    mbstate_t state = {0};
+    for (;;) {
+        struct pollfd p = {0, POLLIN, 0};
+        unsigned char c;
+        if (ppoll(&p, 1, NULL, &open_) < 0) {
+            return -1;
+        }
+        ssize_t n = read(0, &c, 1);
+        if (n <= 0) return (int)n;
+        size_t k = mbrtowc(out, (const char *)&c, 1, &state);
+        if (k == (size_t)-2) continue;
+        if (k == (size_t)-1) {
+            *out = L'?';
+            memset(&state, 0, sizeof state);
+        }
+        return 1;
+    }
+}
+
 static char *show_prompt(EditLine *el)
 {
     editor *e;
@@ -302,6 +330,7 @@ editor *edit_open(bool colour, edit_completer *completer, void *ctx)
     el_set(e->el, EL_PROMPT, show_prompt);
     el_set(e->el, EL_EDITOR, "emacs");
     el_set(e->el, EL_HIST, history, e->history);
+    el_set(e->el, EL_GETCFN, next_char);
     el_set(e->el, EL_ADDFN, "replay-complete", "complete a name", complete);
     el_set(e->el, EL_ADDFN, "replay-paste", "insert a pasted text", paste);
     el_source(e->el, NULL); /* the user's ~/.editrc */
@@ -333,9 +362,14 @@ edit_result edit_read(editor *e, const char *prompt, const char **line, size_t *
     fputs("\033[?2004h", stdout);
     fflush(stdout);
     int count = 0;
+    sigset_t before, interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    sigprocmask(SIG_BLOCK, &interrupt, &before);
     errno = 0;
     const char *s = el_gets(e->el, &count);
     int why = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     fputs("\033[?2004l", stdout);
     fflush(stdout);
     *line = "";
