@@ -151,6 +151,7 @@ bool memory_checked(void)
 static bool refuse(memory *m, size_t bytes)
 {
     m->refused = bytes ? bytes : 1;
+    m->refused_live = SIZE_MAX;
     return false;
 }
 
@@ -177,7 +178,11 @@ static bool charge(memory *m, mem_tag tag, size_t bytes, size_t whole)
 {
     if (++m->count == m->fail_at) return refuse(m, whole);
     if (whole > PTRDIFF_MAX - 4096) return refuse(m, whole);
-    if (tag == MEM_ARRAY && m->array_budget != SIZE_MAX && !budget_meet(m, bytes)) return refuse(m, whole);
+    if (tag == MEM_ARRAY && m->array_budget != SIZE_MAX && !budget_meet(m, bytes)) {
+        refuse(m, whole);
+        m->refused_live = m->live[MEM_ARRAY];
+        return false;
+    }
     if (bytes > room(m->limit, m->live_all)) return refuse(m, whole);
     m->live[tag] += bytes;
     m->live_all += bytes;

@@ -41,6 +41,7 @@ typedef struct memory {
     bool (*evict)(void *ctx, size_t bytes);
     void *evict_ctx;
     size_t refused; /* size of the last refused request, 0 when none was */
+    size_t refused_live; /* bytes of MEM_ARRAY then, if the budget refused it; else SIZE_MAX */
     uint64_t count; /* allocations made so far */
     uint64_t fail_at; /* refuse the allocation with this count (tests); 0: never */
     bool no_pool;   /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
