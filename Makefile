@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits asan tsan check format flags bench install clean help
+.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits starve asan tsan check format flags bench install clean help
 all: $(BUILD)/replay
 
 help:
@@ -89,7 +89,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases spec golden examples repl views embed limits random
+PARTS := unit table cases spec golden examples repl views embed limits starve random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -138,6 +138,15 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
 
+# Allocations refused, one at a time: STARVE_COUNT= of them for each text.
+STARVE_COUNT ?= 10
+STARVE_TEXTS := $(wildcard tests/cases/*.rl tests/cases/stdlib/*.rl tests/golden/*.rl) $(addprefix examples/,newton.rl linreg.rl ode.rl recursion.rl)
+starve: $(BUILD)/starve
+	STARVE_COUNT=$(STARVE_COUNT) $(BUILD)/starve $(filter-out %long.rl %memory.rl %mlp.rl,$(STARVE_TEXTS))
+$(BUILD)/starve: $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a $(LIBS)
+
 # What strangers' scripts may try, and signals.
 limits: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/limits/run.sh
@@ -164,7 +173,7 @@ bench: $(BUILD)/replay
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:
-	$(MAKE) test BUILD=$(BUILD)/asan RANDOM_COUNT=200 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+	CK_TIMEOUT_MULTIPLIER=30 CASE_TIMEOUT=600 LIMITS_TIME=300 $(MAKE) test BUILD=$(BUILD)/asan RANDOM_COUNT=200 STARVE_COUNT=3 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 
 # --- people -----------------------------------------------------------------------------------
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
