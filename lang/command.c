@@ -167,6 +167,10 @@ static void stats_json(const vm *m, double seconds, text *t)
                 (unsigned long long)s->snapshots_peak);
     if (m->config.budget) text_printf(t, "\"budget_bytes\": %zu, ", m->config.budget);
     else text_puts(t, "\"budget_bytes\": null, ");
+    if (s->lazy_least)
+        text_printf(t, "\"schedule\": {\"step_runs\": %llu, \"least\": %llu, \"ratio\": %.4f}, ", (unsigned long long)s->lazy_runs,
+                    (unsigned long long)s->lazy_least, (double)s->lazy_runs / (double)s->lazy_least);
+    else text_puts(t, "\"schedule\": null, ");
     text_printf(t, "\"threads\": %d}\n", m->config.threads);
 }
 
@@ -189,6 +193,13 @@ static void stats_lines(const vm *m, double seconds, text *t)
     if (s->steps)
         text_printf(t, "steps under a gradient: %llu, executed %llu times; states held at most %llu\n", (unsigned long long)s->steps,
                     (unsigned long long)s->step_runs, (unsigned long long)s->snapshots_peak);
+    if (s->lazy_least) {
+        char limit[32];
+        text_printf(t, "schedules: peak %s, budget %s; steps executed %llu, least for as many states %llu, ratio %.3f\n",
+                    bytes_text(m->mem.peak[MEM_ARRAY], a), m->config.budget ? bytes_text(m->config.budget, limit) : "none",
+                    (unsigned long long)s->lazy_runs, (unsigned long long)s->lazy_least,
+                    (double)s->lazy_runs / (double)s->lazy_least);
+    }
     for (uint32_t i = 0; i < s->nblocks; i++) {
         if (!s->blocks[i].replays) continue;
         uint32_t line, column;

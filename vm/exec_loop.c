@@ -178,6 +178,7 @@ static bool step_frame(struct exec *x, looptape *l)
     }
     l->running = l->work.at;
     budget_mark(m, l);
+    l->runs++;
     if (l->of->steps) m->stats.step_runs++;
     enter(g, l);
     enter_state(m, g, l);
@@ -192,6 +193,7 @@ bool exec_iteration(struct exec *x, frame *f, const uint32_t *w, bool *ran)
         looptape *l = view_of(f->r[w[2 + k]]);
         if (l && l->of->budget) budget_reversed(x->m, l);
         if (!l) continue;
+        l->reversed = true;
         if (looptape_has(l, want)) {
             if (l->reversing) budget_mark(x->m, l);
             continue;

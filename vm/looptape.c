@@ -55,6 +55,7 @@ bool looptape_hold_work(vm *m, looptape *l)
     l->held[l->nheld++].shared = false;
     l->working = l->work_holds = false;
     l->work.v = NULL;
+    if (l->nheld > l->most) l->most = l->nheld;
     if (++m->stats.snapshots > m->stats.snapshots_peak) m->stats.snapshots_peak = m->stats.snapshots;
     return true;
 }
@@ -502,6 +503,16 @@ bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t
     return fine;
 }
 
+/* Into the certificate goes a loop that was reversed: what it executed, and the least for the states it held
+   (of known length and schedule: the very number). Under a budget, entries held make it fewer. */
+static void certify(vm *m, const looptape *l)
+{
+    if (!l->reversed || !l->of->steps || !l->length) return;
+    uint64_t s = l->of->budget ? (l->most ? l->most : 1) : l->slots;
+    m->stats.lazy_runs += l->runs + l->length;
+    m->stats.lazy_least += schedule_runs(l->length, s) + l->length + (l->of->budget ? 0 : 1);
+}
+
 /* --- the end ---------------------------------------------------------------------------------- */
 
 void looptape_dispose(vm *m, object *o)
@@ -509,6 +520,7 @@ void looptape_dispose(vm *m, object *o)
     looptape *l = (looptape *)o;
     memory *mem = &m->mem;
     if (l->of->budget) budget_leave(m, l);
+    certify(m, l);
     work_free(m, l);
     while (l->count) looptape_drop_entry(m, l);
     memory_free(mem, MEM_RESIDUAL, l->window, l->window_cap * sizeof *l->window);

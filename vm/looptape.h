@@ -58,6 +58,8 @@ typedef struct looptape {
     size_t entries_size;        /* of all entries measured */
     bool working, work_holds;   /* there is one; its values are held in the sense of residual.h */
     uint64_t target;
+    bool reversed;              /* it was walked */
+    uint64_t runs, most;        /* steps executed so far; states held at once */
     residual *recorder;         /* of the iteration that runs */
     loop_kept *kept; uint64_t nkept, kept_cap; /* ascending */
     value *entry;               /* of->width values, of iteration entry_at when `ready` */

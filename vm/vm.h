@@ -48,6 +48,8 @@ typedef struct vm_stats {
     uint64_t step_runs, steps;
     uint64_t rerun_ops;
     uint64_t snapshots, snapshots_peak;
+    uint64_t lazy_runs, lazy_least;   /* the certificate: steps executed of loops with a schedule, and the least
+                                         number for the states each held at once (schedule_runs) */
     size_t saved, saved_peak;         /* bytes born in a forward pass and held by residuals */
     block_count *blocks; uint32_t nblocks, blocks_cap;
     double started;                   /* monotonic seconds */
