@@ -464,7 +464,8 @@ static bool stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n
     uint32_t ns = l->recording && l->running == l->target ? 0 : l->of->nstate, width = l->recording ? l->of->width : 0;
     bool fine = n == ns + width || vm_fail(m, DIAG_INTERNAL, "an iteration gives %u values where %u are expected", n, ns + width);
     bool added = false;
-    if (fine) measure(m, l, l->recording);
+    /* An entry made from a state that goes shares with it: that growth is no entry's size. */
+    if (fine) measure(m, l, l->recording && l->running < l->target);
     if (fine && l->recording) {
         if (!l->count) l->first = l->running;
         fine = added = entry_add(m, l, v + ns);
