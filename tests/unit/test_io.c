@@ -146,7 +146,8 @@ START_TEST(npy_of_others) {
     load_fails("a.npy", "load(): a.npy: the file ends at byte 4, within the first bytes of 8 bytes from byte 0");
     load_fails("none.npy", "load(): none.npy: No such file or directory");
     write_file("a.xyz", "", 0);
-    load_fails("a.xyz", "load(): a.xyz: the suffix says the format, and is none of .npy, .csv, .tsv, .idx");
+    load_fails("a.xyz", "load(): a.xyz: the suffix says the format, and is none of .npy, .npz, .safetensors, .json, .png, .pgm, "
+                        ".ppm, .csv, .tsv, .idx");
     close_vm();
 }
 END_TEST
