@@ -37,6 +37,8 @@ gen *gen_new(uint64_t seed, const gen_config *config);
 void gen_free(gen *g);
 /* The text; the caller frees it. */
 char *gen_text(const gen *g, unsigned flags);
+/* What it was made from. */
+uint64_t gen_seed(const gen *g);
 /* Whether central differences say something about its gradient (no stop_grad of what is active). */
 bool gen_has_differences(const gen *g);
 

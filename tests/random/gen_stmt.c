@@ -32,7 +32,7 @@ static var *own_var(gen *g, const place *at, int kind, int rank)
 
 static const char *options(gen *g)
 {
-    switch (gen_below(g, 18)) {
+    switch (gen_below(g, 20)) {
     case 0: return "(save = \"nothing\") ";
     case 1: return "(save = \"everything\") ";
     case 2: return "(save = \"dots\") ";
@@ -41,7 +41,18 @@ static const char *options(gen *g)
     case 5: return "(save = not_names([\"n1\"])) ";
     case 6: return "(save = \"n2\") ";
     case 7: return "(save = [\"n0\"]) ";
+    case 8: return gen_format(g, "(budget = %d) ", 64 << gen_below(g, 12)); /* bytes: some are refused */
     default: return "";
+    }
+}
+
+static const char *slot_options(gen *g)
+{
+    int s = 1 + gen_below(g, 5);
+    switch (gen_below(g, 8)) {
+    case 0: return gen_format(g, "(slots = %d, save = \"dots\") ", s);
+    case 1: return gen_format(g, "(slots = %d, save = [\"n0\", \"n1\"]) ", s);
+    default: return gen_format(g, "(slots = %d) ", s);
     }
 }
 
@@ -214,6 +225,8 @@ static void block_statement(gen *g, place at, node *seq)
     declare(g, name, t, at.fn);
 }
 
+static void assign_again(gen *g, place at, node *seq);
+
 /* --- control -------------------------------------------------------------------------------- */
 static void branch(gen *g, place at, node *seq)
 {
@@ -234,6 +247,8 @@ static void branch(gen *g, place at, node *seq)
 static void loop(gen *g, place at, node *seq)
 {
     int vars = g->nvars, n = gen_below(g, 5), d = gen_dim(g);
+    bool slots = gen_chance(g, 35); /* the loop alone in a block with slots, often longer than there are slots */
+    if (slots && gen_chance(g, 60)) n = gen_below(g, 13);
     place in = at;
     in.depth++;
     in.loop = true;
@@ -241,21 +256,22 @@ static void loop(gen *g, place at, node *seq)
     const char *i = fresh(g, "j"), *head;
     const type *scalar = gen_type_float(g, 0, 0, 0), *integer = gen_type_of_kind(g, T_INT);
     if (d > 5) d = 3;
-    int form = gen_below(g, 9);
+    int form = gen_below(g, 10);
     switch (form) {
     case 0: case 1: case 2: head = gen_format(g, "for (%s in 0..%d) {\n$\t}", i, n); break;
     case 3: head = gen_format(g, "for (%s in $) {\n$\t}", i); over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2); break;
     case 4: n = d; head = gen_format(g, "for (%s in $) {\n$\t}", i); over = gen_expr(g, &at, gen_type_float(g, 2, n, gen_dim(g)), 2); break;
     case 5: head = gen_format(g, "for ((%s, x%s) in enumerate($)) {\n$\t}", i, i); over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2); break;
     case 6: head = gen_format(g, "for (%s in (0..%d)[::-1]) {\n$\t}", i, n); break;
-    default: n = 4; head = gen_format(g, "while (%s < %d and $) {\n$\t}", i, 1 + gen_below(g, 4));
+    case 7: head = gen_format(g, "while (%s < %d) {\n$\t}", i, n); break;
+    default: n = slots ? 8 : 4; head = gen_format(g, "while (%s < %d and $) {\n$\t}", i, 1 + gen_below(g, n));
     }
     in.times *= n ? n : 1;
     if (in.times > 40 || g->cost > 300) return;
     if (form > 6) {
         gen_add(g, seq, gen_node(g, N_STMT, gen_format(g, "%s = i64(0)", i), 0));
         declare(g, i, integer, at.fn)->fixed = true;
-        over = gen_condition(g, &at, 2);
+        if (form > 7) over = gen_condition(g, &at, 2);
         gen_add(g, body, gen_node(g, N_STMT, gen_format(g, "%s += 1", i), 0));
     } else if (form == 3) {
         declare(g, i, scalar, at.fn)->fixed = true;
@@ -266,8 +282,11 @@ static void loop(gen *g, place at, node *seq)
         if (form == 5) declare(g, gen_format(g, "x%s", i), scalar, at.fn)->fixed = true;
     }
     gen_statements(g, in, body, 1 + gen_below(g, 4));
+    for (int k = slots ? gen_below(g, 4) : 0; k > 0; k--) assign_again(g, in, body); /* carried values */
     g->nvars = vars;
-    gen_add(g, seq, over ? gen_node(g, N_STMT, head, 2, over, body) : gen_node(g, N_STMT, head, 1, body));
+    node *whole = over ? gen_node(g, N_STMT, head, 2, over, body) : gen_node(g, N_STMT, head, 1, body);
+    if (slots) whole = gen_node(g, N_CHECKPOINT, slot_options(g), 1, gen_node(g, N_SEQ, "", 1, whole));
+    gen_add(g, seq, whole);
 }
 
 /* A tuple grown in a loop and read in another. */

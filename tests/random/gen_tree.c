@@ -329,6 +329,7 @@ static size_t count(const node *n)
     return c;
 }
 size_t gen_size(const gen *g) { return count(g->top) + count(g->driver); }
+uint64_t gen_seed(const gen *g) { return g->seed; }
 bool gen_has_differences(const gen *g) { return !g->stops; }
 
 void gen_free(gen *g)

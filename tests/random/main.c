@@ -14,7 +14,7 @@
 
 enum { JOBS_MAX = 64 };
 typedef struct job { trial trial; uint64_t seed; bool busy; } job;
-typedef struct tally { unsigned long passed, failed, gradients, curvatures, with_differences; unsigned long kinds[VERDICT_KINDS]; } tally;
+typedef struct tally { unsigned long passed, failed, gradients, curvatures, with_differences, budgets, refused; unsigned long kinds[VERDICT_KINDS]; } tally;
 
 static unsigned long setting(const char *name, unsigned long otherwise)
 {
@@ -59,6 +59,8 @@ static void settle(job *j, int status, tally *t, bool *any)
     t->kinds[v.kind]++;
     t->gradients += v.gradient_checked;
     t->curvatures += v.curvature_checked;
+    t->budgets += (unsigned long)v.budgets;
+    t->refused += (unsigned long)v.refused;
     if (v.kind == VERDICT_FINE) { t->passed++; return; }
     t->failed++;
     unsigned long small = setting("RANDOM_MINIMISE", 3);
@@ -95,6 +97,7 @@ static int many(uint64_t seed, unsigned long count)
         if (t.kinds[k]) printf("random: %lu %s\n", t.kinds[k], verdict_names[k]);
     printf("random: differences checked %.1f %% of gradients, %.1f %% of second derivatives (%.1f %% have some)\n", 100 * part,
            count ? 100.0 * (double)t.curvatures / (double)count : 100.0, count ? 100.0 * (double)t.with_differences / (double)count : 100.0);
+    printf("random: %lu runs under a budget, of which %lu were refused\n", t.budgets, t.refused);
     bool enough = part >= 0.9 || count < 100;
     if (!enough) printf("random: too few programs could be checked by differences\n");
     printf("random: %lu passed, %lu failed\n", t.passed, t.failed);

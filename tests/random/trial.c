@@ -1,8 +1,11 @@
-/* trial.c: one random program, run with and without its checkpoint blocks, with the optimiser on and
- * off, on one thread and two, each in a VM of its own; outputs must be equal byte for byte (numbers
- * print as the shortest text that reads back, so equal text is equal bits). Then, from what it
- * printed: forward mode against reverse mode, second derivatives taken in two ways, and both orders
- * against central differences where the steps h and h/2 agree and take the same branches. */
+/* trial.c: one random program, run in several of the ways that must not matter: with and without its
+ * checkpoint blocks, with the optimiser and fusion on and off, on one thread and two, under budgets, each
+ * in a VM of its own; outputs must be equal byte for byte (numbers print as the shortest text that reads
+ * back, so equal text is equal bits). A run under a budget, and one with blocks that have budgets, may
+ * be refused for want of memory, after a part of the output; none has more arrays live than its budget.
+ * Which ways, follows from the seed. Some programs are run once more with f32 for the program's float.
+ * Then, from what it printed: forward mode against reverse mode, second derivatives taken in two ways, and
+ * both orders against central differences where the steps h and h/2 agree and take the same branches. */
 #include "trial.h"
 #include "host.h"
 #include <math.h>
@@ -14,21 +17,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const verdict_names[VERDICT_KINDS] = {"fine", "fails", "differs", "modes", "second", "gradient", "curvature", "leak", "crash"};
+const char *const verdict_names[VERDICT_KINDS] = {"fine", "fails", "differs", "modes", "second", "gradient", "curvature", "leak", "budget", "crash"};
 enum { SECONDS_MAX = 60 };
 
 /* --- one run -------------------------------------------------------------------------------- */
 typedef struct session { host host; char *s; size_t n, cap; unsigned errors; } session; /* host first: it is the callbacks' ctx */
-typedef struct ways { const char *name; unsigned flags; bool optimise; int threads; } ways;
-typedef struct run { char *out; char *error; size_t leaked; } run;
+typedef struct ways { const char *name; unsigned flags; bool optimise, fuse; int threads; bool narrow; size_t budget; } ways;
+typedef struct run { char *out; char *error; bool refused; size_t leaked, base, peak; /* bytes; base: of arrays before it ran */ } run;
 
 /* The linker sends memory_close here (-Wl,--wrap): the last moment the books are open. */
-static size_t held_at_close;
+static size_t held_at_close, peak_at_close;
 void __real_memory_close(memory *m);
 void __wrap_memory_close(memory *m);
 void __wrap_memory_close(memory *m)
 {
     held_at_close = m->live_all;
+    peak_at_close = m->peak[MEM_ARRAY];
     __real_memory_close(m);
 }
 
@@ -60,7 +64,10 @@ static char *rendered(vm *m, diag *d)
 static run run_text(const char *program, const ways *w)
 {
     vm_config c = vm_config_default();
-    c.optimise = c.fuse = w->optimise;
+    c.optimise = w->optimise;
+    c.fuse = w->fuse;
+    c.budget = w->budget;
+    if (w->narrow) c.float_dtype = DTYPE_F32;
     c.threads = w->threads;
     c.seed = 1;
     c.write = take_output;
@@ -75,13 +82,15 @@ static run run_text(const char *program, const ways *w)
     code *k = src ? host_compile(&o.host, src, &co, &diags, NULL) : NULL;
     if (src) source_release(src);
     value out;
+    r.base = m->mem.live[MEM_ARRAY];
     if (!k) r.error = m->error ? rendered(m, m->error) : rendered(m, diags);
-    else if (!vm_run(m, k, &out)) r.error = rendered(m, m->error);
+    else if (!vm_run(m, k, &out)) r.error = rendered(m, m->error), r.refused = m->error && m->error->code == DIAG_BUDGET;
     else value_release(m, out);
     diag_free(diags);
     if (k) code_release(k);
     host_close(&o.host);
     r.leaked = held_at_close;
+    r.peak = peak_at_close;
     r.out = o.s ? o.s : strdup("");
     return r;
 }
@@ -190,37 +199,94 @@ static bool differences(const char *out, const char *label, double h, double *d,
 }
 
 /* --- everything about one program ----------------------------------------------------------- */
+typedef struct subject { char *texts[2]; run first; verdict *v; } subject;
+
+/* Runs it this way and compares with the first run. */
+static run compared(subject *s, const ways *w)
+{
+    verdict *v = s->v;
+    const char *program = s->texts[w->flags & GEN_BLOCKS];
+    char key[160];
+    run r = run_text(program, w);
+    bool may = w->budget || ((w->flags & GEN_BLOCKS) && strstr(program, "budget =")), prefix = r.refused && may;
+    if (w->budget) v->budgets++, v->refused += r.refused;
+    if (r.error && !prefix) {
+        key_of(r.error, key, sizeof key);
+        found(v, VERDICT_RUN, key, "%s: %s", w->name, r.error);
+    } else if (r.leaked) {
+        found(v, VERDICT_LEAK, w->budget ? "budget" : "", "%s%s: %zu bytes held after the end", w->name, r.refused ? ", refused" : "", r.leaked);
+    } else if (w->budget && r.peak > w->budget) {
+        found(v, VERDICT_BUDGET, "over", "%s: %zu bytes of arrays with a budget of %zu", w->name, r.peak, w->budget);
+    }
+    if (!s->first.out || v->kind != VERDICT_FINE) return r;
+    if (prefix ? strncmp(r.out, s->first.out, strlen(r.out)) != 0 : strcmp(r.out, s->first.out) != 0) {
+        const char *a, *b;
+        char label[64];
+        first_difference(s->first.out, r.out, label, sizeof label, &a, &b);
+        snprintf(key, sizeof key, "%s %s", w->name, label);
+        found(v, VERDICT_DIFFERS, key, "plain:\n  %.*s\n%s, budget %zu:\n  %.*s", (int)strcspn(a, "\n"), a, w->name, w->budget, (int)strcspn(b, "\n"), b);
+    }
+    return r;
+}
+
+static const ways all[] = {
+    {"plain, optimiser off", 0, false, false, 1, false, 0},
+    {"blocks", GEN_BLOCKS, true, true, 1, false, 0},
+    {"plain", 0, true, true, 1, false, 0},
+    {"plain, fusion off", 0, true, false, 1, false, 0},
+    {"blocks, optimiser off", GEN_BLOCKS, false, false, 1, false, 0},
+    {"blocks, fusion only", GEN_BLOCKS, false, true, 1, false, 0},
+    {"blocks, fusion off", GEN_BLOCKS, true, false, 1, false, 0},
+    {"blocks, two threads", GEN_BLOCKS, true, true, 2, false, 0},
+};
+enum { ALL = sizeof all / sizeof *all, MORE = 2, BUDGETS = 3, NARROW_PERCENT = 10 };
+
+static unsigned below(uint64_t *rng, unsigned n)
+{
+    *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(*rng >> 33) % n;
+}
+
+/* Some way of running it within a part of what it takes at its peak, or somewhat more. */
+static void under_budget(subject *s, uint64_t *rng, bool narrow)
+{
+    static const char *const names[2] = {"plain under a budget", "blocks under a budget"};
+    static const double parts[] = {1.5, 1.2, 1, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.4};
+    double part = parts[below(rng, sizeof parts / sizeof *parts)];
+    unsigned how = below(rng, 8);
+    ways w = {names[how & 1], how & 1 ? GEN_BLOCKS : 0, true, true, 1, narrow, 0};
+    if (how >= 6) w.optimise = w.fuse = false;
+    if (how == 5) w.threads = 2;
+    w.budget = s->first.base + 1 + (size_t)((double)(s->first.peak - s->first.base) * part);
+    run r = compared(s, &w);
+    run_free_(&r);
+}
+
 static void check_here(const gen *g, verdict *v)
 {
-    static const ways all[] = {
-        {"plain, optimiser off", 0, false, 1},
-        {"plain", 0, true, 1},
-        {"blocks, optimiser off", GEN_BLOCKS, false, 1},
-        {"blocks", GEN_BLOCKS, true, 1},
-        {"blocks, two threads", GEN_BLOCKS, true, 2},
-    };
-    char *texts[2] = {gen_text(g, 0), gen_text(g, GEN_BLOCKS)}, key[160];
-    run first = {0};
-    for (size_t i = 0; i < sizeof all / sizeof *all && v->kind == VERDICT_FINE; i++) {
-        run r = run_text(texts[all[i].flags & GEN_BLOCKS], &all[i]);
-        if (r.error) {
-            key_of(r.error, key, sizeof key);
-            found(v, VERDICT_RUN, key, "%s: %s", all[i].name, r.error);
-        } else if (r.leaked) {
-            found(v, VERDICT_LEAK, "", "%s: %zu bytes held after the end", all[i].name, r.leaked);
+    subject s = {.texts = {gen_text(g, 0), gen_text(g, GEN_BLOCKS)}, .v = v};
+    uint64_t rng = gen_seed(g) * 0x9e3779b97f4a7c15u + 1;
+    char key[160];
+    for (int narrow = 0; narrow < 2 && v->kind == VERDICT_FINE; narrow++) {
+        if (narrow && below(&rng, 100) >= NARROW_PERCENT) break;
+        subject n = s;
+        n.first = (run){0};
+        ways w = all[0];
+        w.narrow = narrow;
+        n.first = compared(&n, &w);
+        if (!narrow) s.first = n.first;
+        for (int i = 0; i < 1 + (narrow ? 0 : MORE) && v->kind == VERDICT_FINE; i++) {
+            w = all[i && !narrow ? 2 + below(&rng, ALL - 2) : 1];
+            w.narrow = narrow;
+            run r = compared(&n, &w);
+            run_free_(&r);
         }
-        if (i == 0) { first = r; continue; }
-        if (v->kind == VERDICT_FINE && strcmp(r.out, first.out) != 0) {
-            const char *a, *b;
-            char label[64];
-            first_difference(first.out, r.out, label, sizeof label, &a, &b);
-            snprintf(key, sizeof key, "%s %s", all[i].name, label);
-            found(v, VERDICT_DIFFERS, key, "%s:\n  %.*s\n%s:\n  %.*s", all[0].name, (int)strcspn(a, "\n"), a, all[i].name, (int)strcspn(b, "\n"), b);
-        }
-        run_free_(&r);
+        for (int i = 0; i < (narrow ? 1 : BUDGETS) && v->kind == VERDICT_FINE; i++) under_budget(&n, &rng, narrow);
+        if (narrow) run_free_(&n.first);
     }
-    free(texts[0]);
-    free(texts[1]);
+    run first = s.first;
+    free(s.texts[0]);
+    free(s.texts[1]);
     if (v->kind == VERDICT_FINE) {
         agree(v, VERDICT_MODES, first.out, "dir", "jvp", 1e-8);
         agree(v, VERDICT_MODES, first.out, "dir", "ds", 1e-8);
@@ -229,7 +295,7 @@ static void check_here(const gen *g, verdict *v)
     }
     if (v->kind == VERDICT_FINE && gen_has_differences(g)) {
         char *trace = gen_text(g, GEN_TRACE);
-        run r = run_text(trace, &all[1]);
+        run r = run_text(trace, &all[2]);
         if (r.error) {
             key_of(r.error, key, sizeof key);
             found(v, VERDICT_RUN, key, "trace: %s", r.error);

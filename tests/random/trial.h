@@ -12,6 +12,7 @@ typedef enum verdict_kind {
     VERDICT_GRADIENT,   /* the gradient disagrees with central differences */
     VERDICT_CURVATURE,  /* the second derivative disagrees with differences of gradients */
     VERDICT_LEAK,
+    VERDICT_BUDGET,     /* more bytes live than the budget, or refused though there was room */
     VERDICT_CRASH,      /* a signal; or it took too long */
     VERDICT_KINDS
 } verdict_kind;
@@ -19,6 +20,7 @@ extern const char *const verdict_names[VERDICT_KINDS];
 
 typedef struct verdict {
     verdict_kind kind;
+    int budgets, refused;               /* runs under a budget, and those of them that were refused */
     bool gradient_checked, curvature_checked; /* the differences could say something */
     double worst;      /* relative error of the gradient against differences, where checked */
     char key[160];     /* what kind of failure: equal for the same one in a smaller program */
