@@ -74,7 +74,7 @@ typedef struct fuser {
     int rank; int64_t shape[RANK_MAX], size;
     int axes; int64_t merged[RANK_MAX]; bool rows, gathers;
     uint64_t ops; double work;
-    int tile;
+    int tile, buffers;
     array *out[NODES]; int nout;
 } fuser;
 
@@ -508,7 +508,7 @@ static void collapse(fuser *u)
 }
 
 /* Who reads what last, which nodes nobody needs, and tiles for the others. */
-static int assign_buffers(fuser *u)
+static void assign_buffers(fuser *u)
 {
     int free_list[NODES + OPERANDS], nfree = 0, used = 0;
     size_t widest = 1;
@@ -546,7 +546,7 @@ static int assign_buffers(fuser *u)
         }
     }
     u->tile = (int)(TILE_BYTES / widest);
-    return used;
+    u->buffers = used;
 }
 
 /* --- running -------------------------------------------------------------------------------- */
@@ -561,12 +561,10 @@ static int64_t offset_at(const fuser *u, const operand *o, int64_t at)
     return offset;
 }
 
-enum { BUFFERS = NODES + OPERANDS };
-
 /* Elements lo .. hi of all that is wanted. */
 static void run_part(const fuser *u, int64_t lo, int64_t hi)
 {
-    _Alignas(64) char scratch[BUFFERS][TILE_BYTES];
+    char scratch[u->buffers + 1][TILE_BYTES] __attribute__((aligned(64))); /* a group of ten takes some 20 KiB of stack */
     const void *from[OPERANDS], *made[NODES];
     bool one[OPERANDS];
     for (int a = 0; a < u->noperands; a++) {
