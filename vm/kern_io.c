@@ -134,17 +134,37 @@ bool kern_time(prim_call *c) {
     return true;
 }
 
+/* "1:05", "12 s" */
+static void put_time(char *out, size_t n, double s) {
+    if (s < 100) snprintf(out, n, "%.0f s", s);
+    else if (s < 6000) snprintf(out, n, "%d:%02d", (int)s / 60, (int)s % 60);
+    else snprintf(out, n, "%d:%02d h", (int)(s / 3600), (int)(s / 60) % 60);
+}
+
 bool kern_progress(prim_call *c) {
     double i, n;
     c->out = value_none();
     if (!arg_number(c, 0, &i) || !arg_number(c, 1, &n)) return false;
-    if (c->vm->mute || !isatty(STDERR_FILENO)) return true;
-    double part = n > 0 ? i / n : 1;
+    vm *m = c->vm;
+    if (m->mute || !isatty(STDERR_FILENO)) return true;
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (m->progress_from == 0 || i <= m->progress_at) m->progress_from = now; /* a bar begins */
+    m->progress_at = i;
+    double part = n > 0 ? i / n : 1, spent = now - m->progress_from;
     part = part < 0 || isnan(part) ? 0 : part > 1 ? 1 : part;
-    char bar[31];
-    for (int k = 0; k < 30; k++) bar[k] = k < (int)(part * 30) ? '#' : '.';
-    bar[30] = 0;
-    fprintf(stderr, "\r[%s] %3d%%%s", bar, (int)(part * 100), part >= 1 ? "\n" : "");
+    char bar[31 * 3] = "", about[64] = "", left[24];
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int whole = (int)(part * 30), rest = (int)(part * 240) % 8, used = whole + (rest > 0);
+    for (int k = 0; k < whole; k++) strcat(bar, "█");
+    strcat(bar, eighths[rest]);
+    if (spent > 0.05 && i > 0) {
+        put_time(left, sizeof left, part < 1 ? spent / part - spent : spent);
+        snprintf(about, sizeof about, "  %.3g/s, %s %s", i / spent, left, part < 1 ? "left" : "in all");
+    }
+    fprintf(stderr, "\r\x1b[K▕%s%*s▏%3d %%%s%s", bar, 30 - used, "", (int)(part * 100), about, part >= 1 ? "\n" : "");
+    if (part >= 1) m->progress_from = 0;
     fflush(stderr);
     return true;
 }

@@ -75,6 +75,7 @@ void vm_close(vm *m)
     if (m->keep) keep_close(m);
     if (m->exec) exec_close(m);
     value_release(m, m->modules);
+    value_release(m, m->figure);
     value_release(m, m->globals);
     code_release(m->custom);
     prims_close(m);

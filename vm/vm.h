@@ -69,6 +69,8 @@ struct vm {
     value globals;           /* V_TABLE: top-level functions by qualified name; replaced, never changed
                                 while a residual holds it */
     value modules;           /* V_RECORD: modules that ran, by key */
+    double progress_from, progress_at; /* seconds when the bar at hand began, and its place */
+    value figure;            /* what the last picture was made of: see kern_plot.c */
     random_state random;
     uint64_t clock;          /* counts buffers made: their birth */
     diag *error;
