@@ -89,7 +89,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases spec golden examples repl views embed limits starve random
+PARTS := unit table cases numpy spec golden examples repl views embed limits starve random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -102,6 +102,10 @@ table: $(BUILD)/table
 $(BUILD)/table: $(wildcard tests/table/*.[ch] tests/table/*.def) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(wildcard tests/table/*.c) $(BUILD)/libreplay.a $(LIBS)
+
+# Results of NumPy and gradients of PyTorch, stored by tests/numpy/generate.py.
+numpy: $(BUILD)/replay
+	@for s in elementwise reduce shapes linear gradients; do $(BUILD)/replay tests/numpy/$$s.rl || exit 1; done
 
 # Scripts with what they must print, or how they must fail, in their comments.
 cases: $(BUILD)/replay
