@@ -106,13 +106,21 @@ const char *diag_code_name(diag_code c)
     return c < DIAG_CODES && names[c] ? names[c] : "internal";
 }
 
+static void *spare_alloc(memory *m, size_t bytes)
+{
+    size_t before = memory_reserve(m, DIAG_RESERVE);
+    void *p = memory_alloc(m, MEM_TEXT, bytes);
+    memory_reserve(m, before);
+    return p;
+}
+
 /* The formatted text as an owned string, or NULL. */
 static char *format(memory *m, const char *fmt, va_list ap)
 {
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    char *s = n < 0 ? NULL : memory_alloc(m, MEM_TEXT, (size_t)n + 1);
+    char *s = n < 0 ? NULL : spare_alloc(m, (size_t)n + 1);
     if (s) {
         vsnprintf(s, (size_t)n + 1, fmt, again);
         for (int i = 0; i < n; i++)
@@ -125,7 +133,9 @@ static char *format(memory *m, const char *fmt, va_list ap)
 /* Grows an array of n items by one zeroed item; false leaves it as it was. */
 static bool grow(memory *m, void **items, uint32_t n, size_t size)
 {
+    size_t before = memory_reserve(m, DIAG_RESERVE);
     void *p = memory_resize(m, MEM_TEXT, *items, n * size, (n + (size_t)1) * size);
+    memory_reserve(m, before);
     if (!p) return false;
     memset((char *)p + n * size, 0, size);
     *items = p;
@@ -134,7 +144,7 @@ static bool grow(memory *m, void **items, uint32_t n, size_t size)
 
 diag *diag_new(memory *m, severity s, diag_code c, const char *fmt, ...)
 {
-    diag *d = memory_alloc(m, MEM_TEXT, sizeof *d);
+    diag *d = spare_alloc(m, sizeof *d);
     if (!d) return NULL;
     d->m = m;
     d->severity = s;
@@ -218,8 +228,10 @@ void diag_frame_add(diag *d, span at, const char *function)
         d->nframes++;
     }
     source_retain(at.src);
+    size_t before = memory_reserve(d->m, DIAG_RESERVE);
     d->frames[d->nframes - 1] =
         (diag_frame){at, function ? copy_bytes(d->m, function, strlen(function)) : NULL};
+    memory_reserve(d->m, before);
 }
 
 void diag_free(diag *d)

@@ -63,7 +63,9 @@ typedef struct diag {
 } diag;
 
 /* All return the diagnostic, or NULL when there is no memory for it; every adder accepts NULL.
-   Building an error never fails the program in another way than the error itself. */
+   Building an error never fails the program in another way than the error itself: where memory is at its
+   limit, diagnostics may take DIAG_RESERVE more. */
+enum { DIAG_RESERVE = 64 * 1024 };
 diag *diag_new(memory *m, severity s, diag_code c, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 void diag_label_add(diag *d, span at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void diag_note_add(diag *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -435,6 +435,7 @@ void diag_render(const diag *d, bool colour, text *out)
         for (span_where(d->labels[i].at, &line, &column); line >= 10; line /= 10) digits++;
         if (digits > r.gutter) r.gutter = digits;
     }
+    size_t before = memory_reserve(out->m, DIAG_RESERVE);
     put_headline(&r, d);
     bool placed = false;
     for (uint32_t i = 0; i < d->nlabels; i++)
@@ -450,4 +451,5 @@ void diag_render(const diag *d, bool colour, text *out)
     for (uint32_t i = 0; i < d->nnotes; i++) put_remark(&r, BOLD, "note", d->notes[i]);
     if (d->help) put_remark(&r, GREEN, "help", d->help);
     put_frames(&r, d);
+    memory_reserve(out->m, before);
 }

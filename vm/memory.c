@@ -183,7 +183,8 @@ static bool charge(memory *m, mem_tag tag, size_t bytes, size_t whole)
         m->refused_live = m->live[MEM_ARRAY];
         return false;
     }
-    if (bytes > room(m->limit, m->live_all)) return refuse(m, whole);
+    size_t most = m->limit < SIZE_MAX - m->reserve ? m->limit + m->reserve : SIZE_MAX;
+    if (bytes > room(most, m->live_all)) return refuse(m, whole);
     m->live[tag] += bytes;
     m->live_all += bytes;
     return true;
