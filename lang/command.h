@@ -14,6 +14,8 @@ int command_dis(host *h, const char *path, const char *name);
 /* Lists a function beside its forward and adjoint programs. (adjoint_view.c) */
 int command_adjoint(host *h, const char *path, const char *name);
 /* The sections of SPEC.md that the tables make. (spec.c) */
+/* Finds the smallest budget for a program by trying. */
+int command_least(const vm_config *config, const char *path);
 int command_spec(host *h);
 int command_repl(host *h);
 

@@ -22,6 +22,7 @@ static const char usage[] =
     "       replay graph FILE 'f(args)'  the computation as a picture\n"
     "       replay saved FILE 'f(args)' [--save=POLICY]  what the forward pass keeps, and why\n"
     "       replay memory FILE ['f(args)']  bytes held over the run, with and without the blocks\n"
+    "       replay memory FILE --least   the smallest budget that is enough\n"
     "       replay schedule FILE 'f(args)'  steps run, stored, restored and reversed\n"
     "       replay step FILE 'f(args)'   goes through both programs line by line\n"
     "       all of these: -o FILE.svg, .json, .txt (graph: .dot) writes it there\n"
@@ -246,6 +247,8 @@ int main(int argc, char **argv)
     int args = l.next + (word != NULL); /* what args() gives */
     l.config.argc = argc > args ? argc - args : 0;
     l.config.argv = argv + args;
+    if (word && !strcmp(word, "memory") && l.config.argc == 2 && !strcmp(l.config.argv[1], "--least"))
+        return command_least(&l.config, l.config.argv[0]);
     host h = {.colour = isatty(2) && !getenv("NO_COLOR")};
     if (!host_open(&h, &l.config)) return 1;
     int status;
