@@ -700,9 +700,9 @@ static void describe_as(builder *b, const code *f) {
 void diff_same_regs(builder *b, const code *f) {
     while (b->c->nregs < f->nregs && !b->failed) builder_reg(b, 0);
     if (b->failed) return;
-    memcpy(b->c->reg_names, f->reg_names, f->nregs * sizeof(symbol));
-    memcpy(b->c->body->params, f->body->params, f->body->nparams * sizeof(reg));
-    memcpy(b->c->param_names, f->param_names, f->nparams * sizeof(symbol));
+    if (f->nregs) memcpy(b->c->reg_names, f->reg_names, f->nregs * sizeof(symbol));
+    if (f->body->nparams) memcpy(b->c->body->params, f->body->params, f->body->nparams * sizeof(reg));
+    if (f->nparams) memcpy(b->c->param_names, f->param_names, f->nparams * sizeof(symbol));
     b->c->required = f->required;
     b->c->rest = f->rest;
 }
