@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test unit table examples repl views spec golden random cases embed limits starve asan tsan check format flags bench install clean help
+.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve asan tsan check format flags bench install clean help
 all: $(BUILD)/replay
 
 help:
@@ -89,7 +89,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases numpy spec golden examples repl views embed limits starve random
+PARTS := unit table cases budgets numpy spec golden examples repl views embed limits starve random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -110,6 +110,10 @@ numpy: $(BUILD)/replay
 # Scripts with what they must print, or how they must fail, in their comments.
 cases: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/run_cases.sh
+
+# Programs under budgets from their peak down: BUDGETS= how many.
+budgets: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay BUDGETS=$${BUDGETS:-8} tests/run_budgets.sh
 
 # The examples print what their comments say.
 examples: $(BUILD)/replay

@@ -139,7 +139,7 @@ bool vm_out_of_memory(vm *m)
     size_text(m->mem.live_all, live);
     size_t arrays = m->mem.refused_live; /* what is live now may be less: the caller has cleaned up */
     if (m->mem.array_budget != SIZE_MAX && arrays != SIZE_MAX) {
-        size_text(m->mem.array_budget, limit);
+        size_text(m->block_budget ? m->block_budget : m->mem.array_budget, limit);
         size_text(arrays, live);
         return vm_fail(m, DIAG_BUDGET, "the budget of %s is not enough: %s more were needed with %s of arrays live", limit, asked, live);
     }

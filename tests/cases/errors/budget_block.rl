@@ -1,4 +1,4 @@
-# error: budget 3:37 the budget of
+# error: budget 3:37 the budget of 64 KiB is not enough
 fn f(x) {
   checkpoint (budget = 64KiB) < y = sort(x) >
   sum(y)
