@@ -50,9 +50,9 @@ static code *custom_rev(vm *m, code *f) {
     return builder_finish_derived(&b, f, CODE_REV);
 }
 
-code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask) {
-    code *rev = kind == DERIVE_FWD ? custom_rev(m, f) : NULL;
-    if (kind == DERIVE_FWD && !rev) return NULL;
+code *diff_custom(vm *m, code *f, unsigned kind, uint64_t mask) {
+    code *rev = kind != DERIVE_JVP ? custom_rev(m, f) : NULL;
+    if (kind != DERIVE_JVP && !rev) return NULL;
     builder b;
     uint32_t lead = kind == DERIVE_JVP ? 1 : 0; /* the tangents come first */
     builder_open(&b, m, f->name, NULL, 2, 1 + lead);
@@ -60,7 +60,7 @@ code *diff_custom(vm *m, code *f, derive_kind kind, uint64_t mask) {
     const reg *p = b.c->body->params;
     reg fn = p[F], back = p[BACK], args = p[2 + lead];
     if (mask_has(mask, 0)) custom_prim(&b, PRIM_no_captures, 1, &fn);
-    if (kind == DERIVE_FWD) {
+    if (kind != DERIVE_JVP) {
         /* The function itself, not f: a derivative of this is the custom one again. */
         instr *self = builder_add(&b, OP_CODE_SELF, 1, 1, 0, NULL);
         instr *call = self ? builder_add(&b, OP_CODE_CALL, CALL_SPREAD, 1, 2, (reg[]){self->dst[0], args}) : NULL;

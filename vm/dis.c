@@ -263,7 +263,10 @@ static void put_op(printer *p, const instr *i)
             if (i->imm >> k & 1) text_printf(out, ".%s", calls[k]);
     if (row->imm == IMM_LOOP) text_printf(out, ".%s%s", loops[i->imm & LOOP_KIND], i->imm & LOOP_EXIT ? ".exit" : "");
     if (i->lazy && i->op == OP_CODE_LOOP) text_printf(out, ".lazy");
-    if (row->imm == IMM_DERIVE) text_puts(out, i->imm == DERIVE_FWD ? ".fwd" : ".jvp");
+    if (row->imm == IMM_DERIVE) {
+        static const char *const kinds[] = {".fwd", ".jvp", ".pieces", ".whole"};
+        text_puts(out, kinds[i->imm <= DERIVE_WHOLE ? i->imm : 0]);
+    }
     if (i->flags & INSTR_STEP) text_puts(out, ".step");
     if (i->flags & INSTR_RESIDUAL) text_puts(out, ".residual");
     if (i->flags & INSTR_RULE) text_puts(out, ".rule");

@@ -58,7 +58,7 @@ static void chain_of(const strip *s, reg f, uint32_t results, chain *c)
          d = d->src[0] < s->nregs ? s->def[d->src[0]] : NULL) {
         uint32_t n = c->count[c->n];
         c->of[c->n++] = d;
-        c->count[c->n] = d->imm == DERIVE_FWD ? n - 1 : n / 2;
+        c->count[c->n] = d->imm != DERIVE_JVP ? n - 1 : n / 2;
     }
 }
 
@@ -89,7 +89,7 @@ static void strip_call(strip *s, instr *i, block *to)
     uint8_t *marks = builder_take(s->b, c.count[0] + 1);
     if (!marks) return;
     for (uint32_t q = 0; q < c.n; q++) {
-        if (c.of[q]->imm != DERIVE_FWD || c.count[q] == 0) continue;
+        if (c.of[q]->imm == DERIVE_JVP || c.count[q] == 0) continue;
         uint32_t gone = pullbacks_of(&c, q, marks);
         bool unused = true;
         for (uint32_t k = 0; k < c.count[0]; k++) unused &= !marks[k] || s->uses[i->dst[k]] == 0;
