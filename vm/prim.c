@@ -289,8 +289,15 @@ static bool apply_leaf(prim_call *c)
 {
     const prim *p = c->p;
     if (p->attrs & A_ZERO_SKIP) return p->kernel(c);
-    bool zero = false;
-    for (uint32_t i = 0; i < c->n; i++) zero |= c->args[i].tag == V_ZERO;
+    bool zero = false, absent = false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        zero |= c->args[i].tag == V_ZERO;
+        absent |= c->args[i].tag == V_FORM && c->args[i].aux == FORM_OTHER;
+    }
+    if (absent && p->attrs & A_INTERNAL && !(p->attrs & A_META)) { /* of what was symbolic zero: nothing reaches that */
+        c->out = value_zero();
+        return true;
+    }
     if (!zero) {
         uint32_t k = prim_number(p);
         if ((k == PRIM_eq || k == PRIM_ne) && compare_kinds(c)) return true;
