@@ -36,7 +36,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve asan tsan check format flags bench install clean help
+.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve fuzz asan tsan check format flags bench install clean help
 all: $(BUILD)/replay
 
 help:
@@ -178,6 +178,23 @@ flags: $(BUILD)/replay
 bench: $(BUILD)/replay
 	@dpkg-query -W python3-torch libopenblas0-openmp >/dev/null 2>&1 || $(SUDO) apt-get install -y -q python3-torch libopenblas0-openmp
 	REPLAY=$(BUILD)/replay LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp python3 tests/bench/run.py
+
+# Fuzzing with libFuzzer, for which clang is needed (libclang-rt-14-dev): FUZZ_SECONDS= for each target. Two files
+# are gcc's, which clang's vectors do not fit; OpenMP is off and its header is a stub.
+FUZZ_SECONDS ?= 60
+FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=function -D__SANITIZE_ADDRESS__ -isystem $(BUILD)/fuzz/include -w
+fuzz:
+	@mkdir -p $(BUILD)/fuzz/include $(BUILD)/fuzz/text $(BUILD)/fuzz/file
+	printf 'int omp_get_num_procs(void);\nint omp_get_thread_num(void);\n' >$(BUILD)/fuzz/include/omp.h
+	-$(MAKE) -k BUILD=$(BUILD)/fuzz CC=clang OPENMP= OPT=-O1 CFLAGS="$(FUZZ_FLAGS)" $(BUILD)/fuzz/libreplay.a
+	$(MAKE) BUILD=$(BUILD)/fuzz CC=gcc OPENMP= OPT=-O1 CFLAGS=-w $(BUILD)/fuzz/libreplay.a
+	for f in tests/cases/*.rl tests/cases/*/*.rl tests/golden/*.rl examples/*.rl; do cp $$f $(BUILD)/fuzz/text/$$(echo $$f | tr / _); done
+	for t in text file; do \
+	    clang -g -O1 -fsanitize=fuzzer,address,undefined -Ilang tests/fuzz/$$t.c -o $(BUILD)/fuzz/$$t.fuzzer $(BUILD)/fuzz/libreplay.a \
+	        $(filter-out -fopenmp,$(LIBS)) -l:libgomp.so.1 && \
+	    $(BUILD)/fuzz/$$t.fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=2000 -max_len=3000 \
+	        -artifact_prefix=$(BUILD)/fuzz/ $(BUILD)/fuzz/$$t tests/fuzz/corpus/$$t || exit 1; \
+	done
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:

@@ -311,7 +311,7 @@ static code *fn_close(emitter *e, emit_fn *f)
 /* Parameters in, defaults where none were given. */
 static void fn_prologue(emitter *e, emit_fn *f)
 {
-    const reg *params = f->captures + f->b.c->ncaptures;
+    const reg *params = f->captures ? f->captures + f->b.c->ncaptures : NULL; /* NULL: neither captures nor parameters */
     uint32_t i = 0, extra = f->fn->ncaptures;
     emit_at(e, f->fn->head, f->fn->head.lo);
     if (f->fn->name && f->outer && !f->fn->top) f->self = emit_op1(e, OP_CODE_SELF, 0, 0, NULL);

@@ -1,0 +1,2 @@
+x = 1
+print(checkpoint < x + 1 >)
