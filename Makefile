@@ -226,7 +226,8 @@ check:
 # --- installation -----------------------------------------------------------------------------
 # What programs that embed Replay link with: of all symbols only replay_* can be seen. The command's own parts
 # are left out.
-COMMAND_SRC := $(shell grep -l '"command.h"' lang/*.c) $(wildcard lang/repl*.c)
+COMMAND_SRC := $(sort $(shell grep -l '"command.h"' lang/*.c) $(wildcard lang/repl*.c lang/view*.c lang/adjoint*.c) \
+               $(addprefix lang/,svg.c trace.c edit.c))
 SHARED_OBJ  := $(filter-out $(COMMAND_SRC:%.c=$(BUILD)/%.o),$(LIB_OBJ))
 $(BUILD)/lib/libreplay.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
@@ -237,7 +238,7 @@ SONAME := libreplay.so.0
 $(BUILD)/lib/libreplay.so: $(LIB_OBJ)
 	@mkdir -p $(@D)
 	echo '{ global: replay_*; local: *; };' >$(BUILD)/lib/replay.map
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,--version-script,$(BUILD)/lib/replay.map -Wl,--as-needed -o $@ $(SHARED_OBJ) $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--version-script,$(BUILD)/lib/replay.map -Wl,--as-needed -o $@ $(SHARED_OBJ) $(LIBS)
 
 define PC
 prefix=$(PREFIX)
