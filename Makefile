@@ -224,21 +224,19 @@ check:
 	    --suppressions-list=.cppcheck -DREPLAY_VERSION='"$(VERSION)"' -Ivm -j 2 vm lang
 
 # --- installation -----------------------------------------------------------------------------
-# What programs that embed Replay link with: of all symbols only replay_* can be seen. The command's own parts
-# are left out.
-COMMAND_SRC := $(sort $(shell grep -l '"command.h"' lang/*.c) $(wildcard lang/repl*.c lang/view*.c lang/adjoint*.c) \
-               $(addprefix lang/,svg.c trace.c edit.c))
-SHARED_OBJ  := $(filter-out $(COMMAND_SRC:%.c=$(BUILD)/%.o),$(LIB_OBJ))
-$(BUILD)/lib/libreplay.a: $(LIB_OBJ)
+# What programs that embed Replay link with: of all symbols only replay_* can be seen. Of the
+# archive comes what these two objects need, so the command's own parts stay out.
+PUBLIC := $(BUILD)/lang/api.o $(BUILD)/lang/api_value.o $(BUILD)/libreplay.a
+$(BUILD)/lib/libreplay.a: $(PUBLIC)
 	@mkdir -p $(@D)
-	$(LD) -r -o $(BUILD)/lib/replay.o $(SHARED_OBJ)
+	$(LD) -r -o $(BUILD)/lib/replay.o $(PUBLIC)
 	objcopy -w --keep-global-symbol='replay_*' $(BUILD)/lib/replay.o
 	rm -f $@ && ar rcs $@ $(BUILD)/lib/replay.o
 SONAME := libreplay.so.0
-$(BUILD)/lib/libreplay.so: $(LIB_OBJ)
+$(BUILD)/lib/libreplay.so: $(PUBLIC)
 	@mkdir -p $(@D)
 	echo '{ global: replay_*; local: *; };' >$(BUILD)/lib/replay.map
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--version-script,$(BUILD)/lib/replay.map -Wl,--as-needed -o $@ $(SHARED_OBJ) $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--version-script,$(BUILD)/lib/replay.map -Wl,--as-needed -o $@ $(PUBLIC) $(LIBS)
 
 define PC
 prefix=$(PREFIX)
