@@ -101,7 +101,8 @@ void deadline_disarm(deadline *d)
     if (!d) return;
     pthread_mutex_lock(&d->lock);
     d->armed = false;
-    if (d->fired && *d->flag == INTERRUPT_TIME) *d->flag = 0; /* it fired after the work was done */
+    int late = INTERRUPT_TIME; /* it fired after the work was done; a user's interrupt stays */
+    if (d->fired) __atomic_compare_exchange_n(d->flag, &late, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     pthread_cond_signal(&d->changed);
     pthread_mutex_unlock(&d->lock);
 }

@@ -784,8 +784,7 @@ not_bool:
     m->fail_arg = 0;
     goto fail;
 interrupted: {
-    bool late = m->interrupt == INTERRUPT_TIME;
-    m->interrupt = 0;
+    bool late = __atomic_exchange_n(&m->interrupt, 0, __ATOMIC_RELAXED) == INTERRUPT_TIME;
     vm_fail(m, DIAG_INTERRUPT, late ? "the time limit is over" : "interrupted");
     }
 fail:
