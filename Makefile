@@ -54,8 +54,10 @@ help:
 
 include $(wildcard $(LIB_OBJ:.o=.d) $(BUILD)/lang/main.d)
 
+# The command has libgomp within itself, so that main.c can speak to it before it reads its environment.
+LIBGOMP = $(wildcard $(shell $(CC) -print-file-name=libgomp.a))
 $(BUILD)/replay: $(BUILD)/lang/main.o $(BUILD)/libreplay.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--as-needed -o $@ $^ $(LIBGOMP) $(LIBS)
 
 $(BUILD)/libreplay.a: $(LIB_OBJ)
 	rm -f $@ && ar rcs $@ $^

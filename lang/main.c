@@ -227,17 +227,15 @@ static int run_command(host *h, const char *word, int argc, char **argv)
 }
 
 /* Threads of libgomp wait for work by spinning, some 15 ms by default, which starves whatever else the
-   machine runs. The library reads its setting before main, so the program starts itself once more with a
-   short wait (about 50 us) unless the user chose one. */
-static void wait_briefly(char **argv)
+   machine runs. It reads its setting in a constructor, which comes after this one (the command is linked
+   with the archive of it): a short wait, about 50 us, unless the user chose one. */
+__attribute__((constructor(101))) static void wait_briefly(void)
 {
-    if (getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY") || setenv("GOMP_SPINCOUNT", "1000", 1)) return;
-    execv("/proc/self/exe", argv); /* comes back only when that cannot be done: then it is merely slower */
+    if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "1000", 0);
 }
 
 int main(int argc, char **argv)
 {
-    wait_briefly(argv);
     command_line l = {.config = vm_config_default(), .done = -1};
     read_options(argc, argv, &l);
     if (l.done >= 0) return l.done;
