@@ -123,7 +123,9 @@ examples: $(BUILD)/replay
 
 # The REPL on a pseudo-terminal; its screens are stored.
 repl: $(BUILD)/replay $(BUILD)/repl
-	REPLAY=$(BUILD)/replay $(BUILD)/repl tests/repl/*.keys
+# A screen that waited in vain is tried again, up to five times: keys sent to a terminal can come before their reader does.
+	@for f in tests/repl/*.keys; do n=0; \
+	    until REPLAY=$(BUILD)/replay $(BUILD)/repl $$f; do n=$$((n + 1)); [ $$n -lt 5 ] || exit 1; done; done
 $(BUILD)/repl: tests/repl/main.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< -lutil
