@@ -60,7 +60,8 @@ fn __stacked(ys) {
 
 fn __gathered(ys, xs) = if (type(xs[0]) == "tuple") { ys } else { __stacked(ys) }
 
-# map(f, xs, ys...): f of each item; of several, f of the items at the same place.
+# map(f, xs, ys...): f of each item; of several, f of the items at the same place. Of a tuple a tuple of results; else
+# these are stacked, part by part.
 fn map(f, xs, more...) {
   ys = ()
   if (len(more) == 0 and type(xs) != "record") {
@@ -83,7 +84,7 @@ fn fold(f, init, xs...) {
   carry
 }
 
-# scan(f, init, xs...): f(carry, x) gives (carry, y) for each item x; (last carry, all y).
+# scan(f, init, xs...): f(carry, x) gives (carry, y) for each item x; (last carry, all y), these put together as by map.
 fn scan(f, init, xs...) {
   carry = init
   ys = ()
