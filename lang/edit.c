@@ -28,6 +28,7 @@ struct editor {
     void *ctx;
     char **words; size_t nwords; /* offered */
     char *last; size_t last_n;   /* what edit_read gave */
+    bool interrupted;            /* Ctrl-C came while a key was waited for */
 };
 
 /* --- history ---------------------------------------------------------------------------------- */
@@ -289,6 +290,8 @@ static int next_char(EditLine *el, wchar_t *out)
         struct pollfd p = {0, POLLIN, 0};
         unsigned char c;
         if (ppoll(&p, 1, NULL, &open_) < 0) {
+            editor *e;
+            if (errno == EINTR && !el_get(el, EL_CLIENTDATA, &e)) e->interrupted = true;
             return -1;
         }
         ssize_t n = read(0, &c, 1);
@@ -366,16 +369,15 @@ edit_result edit_read(editor *e, const char *prompt, const char **line, size_t *
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
     sigprocmask(SIG_BLOCK, &interrupt, &before);
-    errno = 0;
+    e->interrupted = false;
     const char *s = el_gets(e->el, &count);
-    int why = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
     fputs("\033[?2004l", stdout);
     fflush(stdout);
     *line = "";
     *n = 0;
     if (!s || count <= 0) {
-        if (count < 0 && why == EINTR) {
+        if (e->interrupted) {
             el_reset(e->el);
             return EDIT_INTERRUPT;
         }

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "../vm/print.h"
 #include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,17 +65,20 @@ session_status repl_enter(repl *r, const char *s, size_t n, bool last)
 
 /* --- Ctrl-C ----------------------------------------------------------------------------------- */
 
-/* The one VM that a signal is for: a handler is given nothing else to find it by. */
+/* The one VM that a signal is for, and the thread that reads keys: a handler is given nothing else to find them by. */
 static vm *volatile interrupted_vm;
+static pthread_t reader;
 
+/* The kernel may hand the signal to any thread that lets it in. Only the reader's own wait ends by it. */
 static void on_interrupt(int sig)
 {
-    (void)sig;
     if (interrupted_vm) interrupted_vm->interrupt = INTERRUPT_USER;
+    if (!pthread_equal(pthread_self(), reader)) pthread_kill(reader, sig);
 }
 
 static void catch_interrupts(vm *m)
 {
+    reader = pthread_self();
     interrupted_vm = m;
     struct sigaction a = {.sa_handler = m ? on_interrupt : SIG_DFL}; /* no SA_RESTART: reading a line stops */
     sigemptyset(&a.sa_mask);
