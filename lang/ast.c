@@ -27,30 +27,30 @@ const char *oper_name(oper o)
 }
 
 /* What is still to be printed, last first: a text, a node, or a node and those linked behind it. */
-typedef enum todo_kind { TODO_TEXT, TODO_NODE, TODO_LIST } todo_kind;
-typedef struct todo { todo_kind kind; const char *text; const node *n; } todo;
+typedef enum later_kind { LATER_TEXT, LATER_NODE, LATER_LIST } later_kind;
+typedef struct later_item { later_kind kind; const char *text; const node *n; } later_item;
 typedef struct printer {
     memory *m;
     const symbols *syms;
     text *out;
-    todo *stack;
+    later_item *stack;
     size_t n, cap;
 } printer;
 
-static void push(printer *p, todo t)
+static void push(printer *p, later_item t)
 {
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 64;
-        todo *s = memory_resize(p->m, MEM_OTHER, p->stack, p->cap * sizeof *s, cap * sizeof *s);
+        later_item *s = memory_resize(p->m, MEM_OTHER, p->stack, p->cap * sizeof *s, cap * sizeof *s);
         if (!s) { p->out->failed = true; return; }
         p->stack = s;
         p->cap = cap;
     }
     p->stack[p->n++] = t;
 }
-static void later_text(printer *p, const char *s) { push(p, (todo){TODO_TEXT, s, NULL}); }
-static void later(printer *p, const node *n) { push(p, (todo){TODO_NODE, NULL, n}); }
-static void later_list(printer *p, const node *n) { if (n) push(p, (todo){TODO_LIST, NULL, n}); }
+static void later_text(printer *p, const char *s) { push(p, (later_item){LATER_TEXT, s, NULL}); }
+static void later(printer *p, const node *n) { push(p, (later_item){LATER_NODE, NULL, n}); }
+static void later_list(printer *p, const node *n) { if (n) push(p, (later_item){LATER_LIST, NULL, n}); }
 
 static void put_string(text *out, const char *s, size_t n)
 {
@@ -120,7 +120,7 @@ static void put_function(printer *p, const function *f)
     for (const param *q = f->params; q; q = q->next)
         if (q->deflt) { later_text(p, " "); later(p, q->deflt); }
     for (size_t i = mark, j = p->n; i + 1 < j; i++) {
-        todo t = p->stack[i];
+        later_item t = p->stack[i];
         p->stack[i] = p->stack[--j];
         p->stack[j] = t;
     }
@@ -191,9 +191,9 @@ static void put_node(printer *p, const node *n)
 static void run(printer *p)
 {
     while (p->n && !p->out->failed) {
-        todo t = p->stack[--p->n];
-        if (t.kind == TODO_TEXT) text_puts(p->out, t.text);
-        else if (t.kind == TODO_NODE) put_node(p, t.n);
+        later_item t = p->stack[--p->n];
+        if (t.kind == LATER_TEXT) text_puts(p->out, t.text);
+        else if (t.kind == LATER_NODE) put_node(p, t.n);
         else {
             if (t.n->next) {
                 later_list(p, t.n->next);

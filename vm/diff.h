@@ -151,6 +151,7 @@ reg diff_zero(diff *d);
 reg diff_rev_prim(diff *d, enum prim_id p, uint32_t n, const reg *src);
 reg diff_rev_const(diff *d, value v);         /* consumes v; in the function's prologue */
 void diff_push_fwd(diff *d, instr *i);        /* into the current slot */
+void diff_define(diff *d, reg r, scope *s, uint32_t slot); /* fwd register r is defined in that slot of s */
 reg diff_fwd_reg(diff *d, symbol name);       /* fresh, defined in the current scope and slot */
 scope *scope_open(diff *d, scope_kind kind, const block *primal);
 void scope_walk(diff *d, scope *s);           /* rev of its instructions, last to first, filling slots;

@@ -59,6 +59,36 @@ static void fwd_yield(diff *d, block *k, const instr *y, uint32_t n, const reg *
     builder_append(&d->fb, k, ny);
 }
 
+/* Writes the rev of scope s, one of i's blocks: what the block yields takes the cotangents of i's results,
+   and after them, in the meaning of a CHECKPOINT, those of the values of its residuals. */
+static void rev_walk(diff *d, scope *s, const instr *i) {
+    const instr *y = last_of(s->primal);
+    scope *outside = d->at;
+    block *rev_outside = d->rb.at;
+    d->at = s;
+    d->rb.at = s->rev;
+    for (uint32_t j = 0; j < i->ndst; j++) {
+        reg g = diff_cot(d, i->dst[j]);
+        if (g != REG_NONE) diff_acc(d, y->src[j], g);
+    }
+    for (uint32_t k = 0, at = i->ndst; i->op == OP_CODE_CHECKPOINT && k < i->nsrc; at += i->widths[k++]) {
+        reg g = diff_cot(d, i->src[k]);
+        for (uint32_t j = 0; g != REG_NONE && j < i->widths[k]; j++)
+            if (d->active[y->src[at + j]]) diff_acc(d, y->src[at + j], diff_element(d, g, j));
+    }
+    scope_walk(d, s);
+    d->at = outside;
+    d->rb.at = rev_outside;
+}
+
+/* The running cotangents of r, symbolic zeros where there are none. */
+static reg *cots_or_zero(diff *d, const regs *r) {
+    reg *g = cots_now(d, r);
+    for (uint32_t k = 0; g && k < r->n; k++)
+        if (g[k] == REG_NONE) g[k] = diff_zero(d);
+    return g;
+}
+
 /* --- IF ---------------------------------------------------------------------------------------
  * fwd: the IF with extra results, the slots: arm A's k-th saved value and arm B's share slot k.
  * rev: an IF on the same condition whose arms add to the captured registers' cotangents. */
@@ -75,23 +105,9 @@ void diff_if(diff *d, const instr *i) {
         scope *s = arm[k] = scope_open(d, SCOPE_ARM, i->blocks[k]);
         if (!s) return;
         cots_put(d, &touched, before);
-        const instr *y = last_of(i->blocks[k]);
-        scope *outside = d->at;
-        block *rev_outside = d->rb.at;
-        d->at = s;
-        d->rb.at = s->rev;
-        for (uint32_t j = 0; j < i->ndst; j++) {
-            reg g = diff_cot(d, i->dst[j]);
-            if (g != REG_NONE) diff_acc(d, y->src[j], g);
-        }
-        scope_walk(d, s);
-        d->at = s;
-        reg *after = cots_now(d, &touched);
-        for (uint32_t j = 0; after && j < touched.n; j++)
-            if (after[j] == REG_NONE) after[j] = diff_zero(d);
-        d->at = outside;
-        d->rb.at = rev_outside;
-        if (d->failed || !after) { d->failed = true; return; }
+        rev_walk(d, s, i);
+        reg *after = cots_or_zero(d, &touched);
+        if (d->failed) return;
         rev[k] = rev_block(d, s, touched.n, after);
     }
     /* Slots. */
@@ -349,27 +365,9 @@ void diff_checkpoint(diff *d, const instr *i) {
     if (!captured(d, body, &touched)) return;
     scope *s = scope_open(d, SCOPE_BLOCK, body);
     if (!s) return;
-    scope *outside = d->at;
-    block *rev_outside = d->rb.at;
-    d->at = s;
-    d->rb.at = s->rev;
-    for (uint32_t j = 0; j < i->ndst; j++) {
-        reg g = diff_cot(d, i->dst[j]);
-        if (g != REG_NONE) diff_acc(d, y->src[j], g);
-    }
-    for (uint32_t k = 0, at = i->ndst; k < before; at += i->widths[k++]) {
-        reg g = diff_cot(d, i->src[k]);
-        for (uint32_t j = 0; g != REG_NONE && j < i->widths[k]; j++)
-            if (d->active[y->src[at + j]]) diff_acc(d, y->src[at + j], diff_element(d, g, j));
-    }
-    scope_walk(d, s);
-    d->at = s;
-    reg *after = cots_now(d, &touched);
-    for (uint32_t j = 0; after && j < touched.n; j++)
-        if (after[j] == REG_NONE) after[j] = diff_zero(d);
-    d->at = outside;
-    d->rb.at = rev_outside;
-    if (d->failed || !after) { d->failed = true; return; }
+    rev_walk(d, s, i);
+    reg *after = cots_or_zero(d, &touched);
+    if (d->failed) return;
 
     regs enters = {0};
     code *region = region_code(d, i, s, y, &enters);
@@ -412,7 +410,7 @@ void diff_checkpoint(diff *d, const instr *i) {
 
     /* rev. */
     reg in_rev = diff_import(d, R);
-    block *k = builder_block(&d->rb, 0);
+    block *place = d->rb.at, *k = builder_block(&d->rb, 0);
     instr *force = instr_new(&d->rb, OP_CODE_FORCE, 0, s->saved.n, 1, 0);
     if (!k || !force) { d->failed = true; return; }
     force->src[0] = in_rev;
@@ -421,7 +419,7 @@ void diff_checkpoint(diff *d, const instr *i) {
     scope_emit_rev(d, s, k);
     d->rb.at = k;
     builder_yield(&d->rb, touched.n, after);
-    d->rb.at = rev_outside;
+    d->rb.at = place;
     instr *r = builder_add_blocks(&d->rb, OP_CODE_CHECKPOINT, clone_imm(&d->rb, d->f, i), touched.n, 0, NULL, 1, &k);
     if (!r) { d->failed = true; return; }
     cots_put(d, &touched, r->dst);
@@ -437,17 +435,7 @@ void diff_everything(diff *d, const instr *i) {
     scope *s = scope_open(d, SCOPE_ARM, body);
     if (!s) return;
     if (d->f->options[i->imm].policy != KEEP_EVERYTHING && d->f->options[i->imm].slots) s->block_of = i;
-    scope *outside = d->at;
-    block *rev_outside = d->rb.at;
-    d->at = s;
-    d->rb.at = s->rev;
-    for (uint32_t j = 0; j < i->ndst; j++) {
-        reg g = diff_cot(d, i->dst[j]);
-        if (g != REG_NONE) diff_acc(d, y->src[j], g);
-    }
-    scope_walk(d, s);
-    d->at = outside;
-    d->rb.at = rev_outside;
+    rev_walk(d, s, i);
     if (d->failed) return;
     uint32_t nslots = s->saved.n;
     instr *n = like(&d->fb, i, OP_CODE_CHECKPOINT, builder_options(&d->fb, &d->f->options[i->imm]), i->ndst + nslots, 0, 1);

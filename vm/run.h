@@ -129,6 +129,7 @@ struct exec {
 
 bool segment_push(struct exec *x, size_t bytes);
 void segment_pop(struct exec *x);
+void segments_free(struct exec *x); /* all of them, when no frame stands */
 void frame_check(const frame *f);
 
 /* Pushes a cleared frame of r over `fn` (consumed; NULL for none). NULL with the error set, fn kept. */
