@@ -10,8 +10,10 @@
  * Each is computed right before the first instruction of rev that reads it, so that it lives no longer
  * than it must.
  *
+ * With the optimiser off only forms are computed again: each operation then runs as often as its blocks say.
+ *
  * This alters what is saved and no bit: the same kernels run on the same values. It looks at the primal
- * alone, never at a flag or at sizes, so a checkpoint block does not change it. */
+ * alone and never at sizes, so a checkpoint block does not change it. */
 #include "diff.h"
 #include <string.h>
 
@@ -224,7 +226,7 @@ void scope_settle(diff *d, scope *s)
     for (uint32_t j = 0; j < s->saved.n; j++)
         if (maker(&k, s->saved.of[j])) at[d->info[s->saved.of[j]].slot] = j;
     /* In program order, so that what a value is computed from has been decided. */
-    for (uint32_t slot = 1; slot < n && !d->failed; slot++) {
+    for (uint32_t slot = 1; slot < n && !d->failed && d->m->config.optimise; slot++) {
         if (at[slot] == none) continue;
         reg r = s->saved.of[at[slot]];
         const instr *i = maker(&k, r);
