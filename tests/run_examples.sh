@@ -3,8 +3,8 @@
 # expect.
 #
 # `# expect: text` lines, in order, are the whole of standard output. In them `<*>` stands for any text:
-# for what is measured, and so differs from machine to machine. `# needs: path` leaves the example out
-# where that file is missing. Standard error has to be empty and the exit status 0.
+# for what is measured, and so differs from machine to machine. `# args: a b` gives it arguments; `# needs: path`
+# leaves it out where that file is missing. Standard error has to be empty and the exit status 0.
 # In: REPLAY (the program, build/replay).
 set -u
 replay=${REPLAY:-build/replay}
@@ -20,7 +20,8 @@ for file in "$@"; do
         continue
     fi
     sed -n 's/^# expect: \{0,1\}//p' "$file" >"$tmp/expected"
-    timeout 300 "$replay" "$file" </dev/null >"$tmp/out" 2>"$tmp/err"
+    # shellcheck disable=SC2046
+    timeout 300 "$replay" "$file" $(sed -n 's/^# args: //p' "$file") </dev/null >"$tmp/out" 2>"$tmp/err"
     status=$?
     if [ $status = 0 ] && [ ! -s "$tmp/err" ] && [ -s "$tmp/expected" ] && awk '
         function fits(text, pattern,   part, n, k, at) {
