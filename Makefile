@@ -222,10 +222,12 @@ run: $(BUILD)/replay
 
 C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/unit/*.[ch] tests/random/*.[ch] tests/table/*.[ch] tests/embed/*.[ch])
 format:
+	@dpkg-query -W clang-format >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends clang-format
 	clang-format -i $(C_FILES)
 
-# Warnings as errors, then cppcheck (Debian's cppcheck) on what the compiler does not look for.
+# Warnings as errors, then cppcheck on what the compiler does not look for.
 check:
+	@dpkg-query -W cppcheck >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends cppcheck
 	$(MAKE) $(BUILD)/check/replay BUILD=$(BUILD)/check CFLAGS=-Werror
 	cppcheck --std=c11 --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 \
 	    --suppressions-list=.cppcheck -DREPLAY_VERSION='"$(VERSION)"' -Ivm -j 2 vm lang

@@ -247,7 +247,7 @@ bool replay_to_i64(replay_value *v, int64_t *x)
         *x = v->v.u.i;
         return true;
     }
-    if (!(floor(f) == f && f >= -0x1p63 && f < 0x1p63)) return api_fail(v->r, DIAG_VALUE, "%g is no whole number of 64 bits", f);
+    if (!(floor(f) == f && in_i64(f))) return api_fail(v->r, DIAG_VALUE, "%g is no whole number of 64 bits", f);
     *x = (int64_t)f;
     return true;
 }

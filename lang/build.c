@@ -418,7 +418,8 @@ contract *build_contract(parse_state *ps, lexeme *dtype, lexeme *open, dims d, l
     c->has_dims = open != NULL;
     c->has_rest = d.rest;
     c->dims = d.first;
-    c->at = at(ps, dtype ? dtype->lo : open->lo, close ? close->hi : dtype->hi);
+    // cppcheck-suppress nullPointerRedundantCheck ; the grammar gives a dtype, brackets or both
+    c->at = at(ps, (dtype ? dtype : open)->lo, (close ? close : dtype)->hi);
     if (dtype) {
         const char *s = symbol_name(ps->symbols, dtype->v.name);
         bool known = false;

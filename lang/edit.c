@@ -181,7 +181,8 @@ static unsigned char paste(EditLine *el, int ch)
     static const char end[] = "\033[201~";
     size_t n = 0, cap = 4096;
     char *s = malloc(cap), c;
-    while (s && el_getc(el, &c) == 1) {
+    if (!s) return CC_ERROR;
+    while (el_getc(el, &c) == 1) {
         if (n + 2 > cap) {
             char *p = realloc(s, cap *= 2);
             if (!p) break;
@@ -193,7 +194,6 @@ static unsigned char paste(EditLine *el, int ch)
             break;
         }
     }
-    if (!s) return CC_ERROR;
     n = edit_strip_prompts(s, n);
     while (n && s[n - 1] == '\n') n--;
     for (size_t i = 0, to = 0; i <= n; i++) { /* tabs would be drawn as one column */

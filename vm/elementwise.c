@@ -89,7 +89,7 @@ bool elementwise_fault(prim_call *c, const int64_t *operands)
 /* A weak number that is to become an i64 must fit. */
 static bool fits_i64(prim_call *c, uint32_t i, const shaped *s)
 {
-    if (!s->weak || (s->scalar.f64 >= -0x1p63 && s->scalar.f64 < 0x1p63)) return true;
+    if (!s->weak || in_i64(s->scalar.f64)) return true;
     return prim_fail(c, (int)i, DIAG_ARITHMETIC, "the number %.17g does not fit i64", s->scalar.f64);
 }
 
@@ -180,7 +180,7 @@ bool elementwise_scalars(vm *m, const prim *p, const value *args, uint32_t n, va
     if (k) {
         k(1, &r.scalar, ptr, 0);
     } else if (!p->tile->i64_checked(1, &r.scalar, ptr, 0, &where)) {
-        int64_t operands[ELEMENTWISE_ARGS];
+        int64_t operands[ELEMENTWISE_ARGS] = {0};
         for (uint32_t i = 0; i < n; i++) operands[i] = s[i].scalar.i64;
         return elementwise_fault(&c, operands);
     }
@@ -421,7 +421,7 @@ bool kern_elementwise(prim_call *c)
         job_collapse(&j, rank, shape);
         int64_t at = job_run_all(&j, m->config.threads);
         if (at >= 0) {
-            int64_t operands[ELEMENTWISE_ARGS];
+            int64_t operands[ELEMENTWISE_ARGS] = {0};
             for (uint32_t i = 0; i < c->n; i++) {
                 const operand *o = &j.of[i];
                 const char *src = (const char *)o->s.data + operand_offset(o, at) * (int64_t)dtype_size[o->s.dtype];

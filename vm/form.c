@@ -106,6 +106,7 @@ bool form_of(vm *m, value x, value *out)
         form_work *w = spare;
         if (w) spare = w->up;
         else if (!(w = arena_alloc(&work, sizeof *w))) { fine = vm_out_of_memory(m); break; }
+        // cppcheck-suppress nullPointerRedundantCheck ; arena_alloc's NULL has left the loop
         *w = (form_work){.x = part, .f = as_form(made), .up = top};
         top = w;
     }
@@ -229,6 +230,7 @@ bool form_zeros(vm *m, value f, value *out)
         zero_work *w = spare;
         if (w) spare = w->up;
         else if (!(w = arena_alloc(&work, sizeof *w))) { fine = false; break; }
+        // cppcheck-suppress nullPointerRedundantCheck
         *w = (zero_work){.f = as_form(top->f->parts[i]), .x = *slot, .up = top};
         top = w;
     }

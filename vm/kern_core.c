@@ -33,7 +33,7 @@ bool kern_decides(prim_call *c)
 static bool whole(value v, value *out)
 {
     if (v.tag == V_I64) *out = v;
-    else if (value_is_float(v) && v.u.f == floor(v.u.f) && fabs(v.u.f) < 0x1p63) *out = value_i64((int64_t)v.u.f);
+    else if (value_is_float(v) && v.u.f == floor(v.u.f) && in_i64(v.u.f)) *out = value_i64((int64_t)v.u.f);
     else return false;
     return true;
 }

@@ -198,8 +198,10 @@ bool kern_one_hot(prim_call *c) {
     bool ok = true;
     if (n < 0) ok = prim_fail(c, 1, DIAG_VALUE, "n must not be negative");
     else if (ix.rank == RANK_MAX) ok = prim_fail(c, 0, DIAG_SHAPE, "the result would have more than %d axes", RANK_MAX);
-    memcpy(shape, ix.shape, sizeof(int64_t) * (size_t)ix.rank);
-    if (ok) shape[ix.rank] = n;
+    else {
+        memcpy(shape, ix.shape, sizeof(int64_t) * (size_t)ix.rank);
+        shape[ix.rank] = n;
+    }
     int64_t *p = ok ? places_of(c, 0, &ix, n, &bytes) : NULL;
     dtype d = c->vm->config.float_dtype;
     ok = p && result_open(c, &out, d, ix.rank + 1, shape);

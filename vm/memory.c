@@ -322,6 +322,7 @@ static void pool_shrink(struct mem_pool *pool, size_t most)
         unsigned stalest = CLASSES;
         for (unsigned c = SMALL_CLASSES; c < CLASSES; c++)
             if (pool->list[c] && (stalest == CLASSES || pool->used[c] < pool->used[stalest])) stalest = c;
+        if (stalest == CLASSES) return;
         size_t bytes = class_bytes(stalest);
         while (pool->list[stalest] && pool->free_bytes > most) {
             free_block *b = pool->list[stalest];

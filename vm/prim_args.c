@@ -70,7 +70,7 @@ bool arg_array(prim_call *c, uint32_t i, shaped *s) { return arg_shaped(c, i, s)
 static bool whole_of(value v, int64_t *out)
 {
     if (v.tag == V_I64) { *out = v.u.i; return true; }
-    if (!value_is_float(v) || v.u.f != floor(v.u.f) || v.u.f < -0x1p63 || v.u.f >= 0x1p63) return false;
+    if (!value_is_float(v) || v.u.f != floor(v.u.f) || !in_i64(v.u.f)) return false;
     *out = (int64_t)v.u.f;
     return true;
 }

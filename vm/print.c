@@ -283,7 +283,7 @@ static void structure_print(vm *m, value v, int depth, text *out) {
         }
         p.start[i] = out->n;
         uint32_t k = !cut || i < PRINT_EDGE ? i : n - count + i;
-        if (r) text_printf(out, "%s: ", symbol_name(m->symbols, r->names[k]));
+        if (!t) text_printf(out, "%s: ", symbol_name(m->symbols, r->names[k]));
         if (cut && i == PRINT_EDGE) text_puts(out, "...");
         else if (depth >= PRINT_DEPTH) text_puts(out, "...");
         else print_at(m, t ? t->v[k] : r->v[k], depth + 1, out);

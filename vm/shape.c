@@ -87,7 +87,7 @@ bool shape_broadcast(vm *m, const char *what, const shaped *a, const shaped *b, 
 {
     int n = a->rank > b->rank ? a->rank : b->rank;
     bool agrow = false, bgrow = false;
-    int64_t out[RANK_MAX]; /* `shape` may be one of the operands' */
+    int64_t out[RANK_MAX] = {0}; /* `shape` may be one of the operands' */
     for (int i = 0; i < n; i++) { /* from the end */
         int64_t x = i < a->rank ? a->shape[a->rank - 1 - i] : 1;
         int64_t y = i < b->rank ? b->shape[b->rank - 1 - i] : 1;

@@ -74,6 +74,8 @@ static inline value value_object(object *o) { return (value){.tag = o->kind, .u.
 static inline bool value_is_heap(value v) { return v.tag >= V_HEAP && v.u.o != NULL; }
 static inline bool value_is_scalar(value v) { return v.tag >= V_BOOL && v.tag <= V_F64; }
 static inline bool value_is_float(value v) { return v.tag == V_F64 || v.tag == V_F32; }
+/* Is x within the range of i64? (The bounds are written out: both are exact doubles.) */
+static inline bool in_i64(double x) { return x >= -9223372036854775808.0 && x < 9223372036854775808.0; }
 static inline dtype scalar_dtype(value v) { return (dtype)(v.tag - V_BOOL + DTYPE_BOOL); }
 /* The scalar of dtype d nearest to x (f32 rounds once). */
 value scalar_of(dtype d, double x);
