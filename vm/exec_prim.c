@@ -85,17 +85,45 @@ static bool blame(vm *m, const frame *f, const uint32_t *w, const prim *p, value
 
 typedef struct apply { const prim *p; uint32_t number, n, origin; const value *args; uint64_t last; bool keepable; } apply;
 
+/* What reads the world and sets the random state (load) has two values kept: its result, and after it the state
+   it set, an i64 pair, or none when it set none. */
+static bool keep_random(vm *m, const apply *a, random_state before)
+{
+    value state = value_none();
+    if (before.key != m->random.key || before.counter != m->random.counter) {
+        array *pair = array_new(m, DTYPE_I64, 1, (int64_t[]){2});
+        if (!pair) return false;
+        memcpy(pair->data, &m->random, sizeof m->random);
+        state = value_object(&pair->h);
+    }
+    bool fine = keep_offer(m, a->p, a->origin, a->args, a->n, state);
+    value_release(m, state);
+    return fine;
+}
+_Static_assert(sizeof(random_state) == 2 * sizeof(int64_t), "a state is a pair");
+
+static bool again_random(vm *m, const apply *a)
+{
+    value state;
+    if (!keep_lookup(m, a->origin, &state)) return true;
+    if (state.tag == V_ARRAY) memcpy(&m->random, as_array(state)->data, sizeof m->random);
+    bool fine = keep_offer(m, a->p, a->origin, a->args, a->n, state);
+    value_release(m, state);
+    return fine;
+}
+
 static bool run_prim(struct exec *x, const frame *f, const uint32_t *w, const apply *a, value *out)
 {
     vm *m = x->m;
     bool trace = m->config.trace_nan && !(a->p->attrs & (A_INPUT | A_OUTPUT));
     for (uint32_t i = 0; trace && i < a->n; i++) trace = !unusual(a->args[i], 0);
-    bool keeping = a->keepable && m->keep && m->keep->n;
+    bool keeping = a->keepable && m->keep && m->keep->n, sets_random = keeping && (a->p->attrs & A_INPUT) && (a->p->attrs & A_RANDOM);
     if (keeping && keep_lookup(m, a->origin, out)) {
-        if (keep_offer(m, a->p, a->origin, a->args, a->n, *out)) return true;
+        if (keep_offer(m, a->p, a->origin, a->args, a->n, *out) && (!sets_random || again_random(m, a))) return true;
         value_release(m, *out);
         return false;
     }
+    random_state before = m->random;
     m->fail_arg = -1;
     uint64_t last = keeping ? 0 : a->last; /* what is offered must not have been overwritten */
     if (!prim_apply(m, a->p, a->args, a->n, last, out)) return false;
@@ -104,7 +132,7 @@ static bool run_prim(struct exec *x, const frame *f, const uint32_t *w, const ap
         value_release(m, *out);
         return false;
     }
-    if (keeping && !keep_offer(m, a->p, a->origin, a->args, a->n, *out)) {
+    if (keeping && (!keep_offer(m, a->p, a->origin, a->args, a->n, *out) || (sets_random && !keep_random(m, a, before)))) {
         value_release(m, *out);
         return false;
     }

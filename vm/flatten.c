@@ -592,9 +592,9 @@ static void flat_checkpoint(flat *f, const live_instr *li)
 
 static run_op prim_op(const flat *f, const instr *i)
 {
-    if (i->imm & PRIM_SPREAD) return RUN_PRIM;
-    const prim *p = &prims[i->imm];
+    const prim *p = &prims[i->imm & ~PRIM_SPREAD];
     if (p->attrs & (A_DOT | A_NAMED | A_INPUT)) return RUN_PRIM_KEEP;
+    if (i->imm & PRIM_SPREAD) return RUN_PRIM;
     if (f->m->config.trace_nan) return RUN_PRIM; /* the scalar paths do not look at results */
     run_op o = f->m->exec->fast[i->imm];
     switch (o) {

@@ -22,6 +22,7 @@ static const io_format formats[] = {
     {"ppm", "an image", io_pnm_read, io_pnm_write},
     {"csv", "a vector, a matrix or a record of columns", io_csv_read, io_csv_write},
     {"tsv", "a vector, a matrix or a record of columns", io_tsv_read, io_tsv_write},
+    {"state", "any value but a function, and the random state", io_state_read, io_state_write},
     {"idx", "one array", io_idx_read, io_idx_write},
 };
 
@@ -62,7 +63,7 @@ bool io_fail(io_in *in, const char *fmt, ...) {
     return prim_fail(in->c, 0, DIAG_FILE, "%s: %s", in->path, s);
 }
 
-bool io_open(io_in *in, prim_call *c, const char *path, bool packed) {
+bool io_open(io_in *in, prim_call *c, const char *path) {
     *in = (io_in){.c = c, .path = path, .size = SIZE_MAX, .fd = -1};
     struct stat s;
     if (c->vm->config.no_files) return io_fail(in, "the program may not read files");
@@ -76,12 +77,19 @@ bool io_open(io_in *in, prim_call *c, const char *path, bool packed) {
         close(in->fd);
         return io_fail(in, "this is a folder");
     }
-    if (S_ISREG(s.st_mode) && !packed) in->size = (size_t)s.st_size;
-    if (packed && !(in->gz = gzdopen(in->fd, "rb"))) {
-        close(in->fd);
-        return vm_out_of_memory(c->vm);
-    }
+    if (S_ISREG(s.st_mode)) in->size = (size_t)s.st_size;
     return true;
+}
+
+size_t io_look(const io_in *in, char *to, size_t n) {
+    ssize_t k = pread(in->fd, to, n, 0);
+    return k > 0 ? (size_t)k : 0;
+}
+
+bool io_unpack(io_in *in) {
+    in->size = SIZE_MAX;
+    in->gz = gzdopen(in->fd, "rb");
+    return in->gz || vm_out_of_memory(in->c->vm);
 }
 
 void io_close(io_in *in) {
@@ -225,7 +233,7 @@ bool io_refuse(io_out *out, const char *fmt, ...) {
 
 bool io_create(io_out *out, prim_call *c, const char *path) {
     struct stat s;
-    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = false, out->part = NULL, out->target = NULL, out->to = NULL;
+    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = out->durable = false, out->part = NULL, out->target = NULL, out->to = NULL;
     if (c->vm->config.no_files) return out_fail(out, "the program may not write files");
     bool there = stat(path, &s) == 0;
     if (there && S_ISDIR(s.st_mode)) {
@@ -257,7 +265,7 @@ static void write_all(io_out *out, const char *s, size_t n) {
     while (n > 0 && !out->failed) {
         ssize_t k = write(out->fd, s, n);
         if (k < 0 && errno == EINTR) continue;
-        if (k <= 0) out_fail(out, strerror(errno));
+        if (k <= 0) out_fail(out, strerror(k < 0 ? errno : ENOSPC));
         else s += k, n -= (size_t)k;
     }
 }
@@ -279,12 +287,28 @@ void io_put(io_out *out, const void *s, size_t n) {
     }
 }
 
+/* The folder's entry for the new name. A folder that cannot be opened, or cannot be told to, is left to itself. */
+static bool sync_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
+    int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    free(folder);
+    if (fd < 0) return true;
+    bool ok = fsync(fd) == 0 || errno == EINVAL;
+    int why = errno;
+    close(fd);
+    errno = why;
+    return ok;
+}
+
 bool io_finish(io_out *out) {
     if (!out->failed) write_all(out, out->buffer, out->n);
+    if (!out->failed && out->durable && fsync(out->fd) != 0 && errno != EINVAL) out_fail(out, strerror(errno)); /* EINVAL: a pipe */
     if (close(out->fd) != 0) out_fail(out, strerror(errno));
     if (out->part) {
         if (!out->failed && rename(out->part, out->target) != 0) out_fail(out, strerror(errno));
         if (out->failed) unlink(out->part);
+        else if (out->durable && !sync_folder(out->target)) out_fail(out, strerror(errno));
     }
     free(out->part), free(out->target);
     return !out->failed;

@@ -43,6 +43,7 @@ typedef struct io_out {
     char *part;       /* the name it has until it is done; NULL: written directly (a device, a pipe) */
     char *target;     /* the name it gets */
     bool failed;      /* the error is set; further bytes are dropped */
+    bool durable;     /* on the disk before it gets its name, and the name before io_finish is back */
     text *to;         /* not NULL: bytes go here instead (a file inside a file) */
     size_t n;
     char buffer[1 << 16];
@@ -76,6 +77,10 @@ bool io_png_read(io_in *in, value *out);
 bool io_png_write(io_out *out, value v);
 bool io_pnm_read(io_in *in, value *out);
 bool io_pnm_write(io_out *out, value v);
+bool io_state_read(io_in *in, value *out); /* sets the random state, too */
+bool io_state_write(io_out *out, value v);
+/* Whether a file whose first n bytes these are is a saved state, whatever its name. */
+bool io_state_begins(const char *s, size_t n);
 
 /* Whether n bytes are UTF-8 text. (io_csv.c) */
 bool utf8_valid(const char *s, size_t n);
@@ -98,7 +103,11 @@ void leaves_close(vm *m, io_leaves *l, bool owned);
 
 /* The format of a path, and whether `.gz` stands behind it; NULL with the error set. */
 const io_format *io_format_of(prim_call *c, const char *path, bool *packed);
-bool io_open(io_in *in, prim_call *c, const char *path, bool packed);
+bool io_open(io_in *in, prim_call *c, const char *path);
+/* Up to n of the first bytes, which are still to be taken; how many. 0 where they could not be given back (a pipe). */
+size_t io_look(const io_in *in, char *to, size_t n);
+/* What is taken from here on is what the file unpacks to. */
+bool io_unpack(io_in *in);
 void io_close(io_in *in);
 bool io_create(io_out *out, prim_call *c, const char *path);
 /* Gives the file its name, or removes it when anything failed. */

@@ -20,38 +20,51 @@ static bool arg_path(prim_call *c, const char **path) {
     return true;
 }
 
+/* A saved state is known by what it begins with, so that it may have any name; all else by its suffix. */
 bool kern_load(prim_call *c) {
+    static const io_format state = {.read = io_state_read};
     const char *path;
-    bool packed;
+    char first[8];
+    bool packed = false;
     io_in in;
-    if (!arg_path(c, &path)) return false;
-    const io_format *f = io_format_of(c, path, &packed);
-    if (!f || !io_open(&in, c, path, packed)) return false;
-    bool ok = f->read(&in, &c->out);
+    if (!arg_path(c, &path) || !io_open(&in, c, path)) return false;
+    const io_format *f = io_state_begins(first, io_look(&in, first, sizeof first)) ? &state : io_format_of(c, path, &packed);
+    bool ok = f && (!packed || io_unpack(&in)) && f->read(&in, &c->out);
     io_close(&in);
     return ok;
+}
+
+/* Writes args[1]. */
+static bool save(prim_call *c, const char *path, bool (*write)(io_out *out, value v)) {
+    io_out out;
+    if (c->vm->mute) return true;
+    if (!io_create(&out, c, path)) return false;
+    bool ok = write(&out, c->args[1]);
+    if (!ok) out.failed = true;
+    return io_finish(&out) && ok;
 }
 
 bool kern_save(prim_call *c) {
     const char *path;
     bool packed;
-    io_out out;
     c->out = value_none();
     if (!arg_path(c, &path)) return false;
     const io_format *f = io_format_of(c, path, &packed);
     if (!f) return false;
     if (packed) return prim_fail(c, 0, DIAG_FILE, "%s: packed files can be read, not written; leave .gz away", path);
-    if (c->vm->mute) return true;
-    if (!io_create(&out, c, path)) return false;
-    bool ok = f->write(&out, c->args[1]);
-    if (!ok) out.failed = true;
-    return io_finish(&out) && ok;
+    return save(c, path, f->write);
+}
+
+bool kern_save_state(prim_call *c) {
+    const char *path;
+    c->out = value_none();
+    return arg_path(c, &path) && save(c, path, io_state_write);
 }
 
 bool kern_read_text(prim_call *c) {
     const char *path;
     io_in in;
-    if (!arg_path(c, &path) || !io_open(&in, c, path, false)) return false;
+    if (!arg_path(c, &path) || !io_open(&in, c, path)) return false;
     size_t n, i = 0;
     char *s = io_rest(&in, &n);
     bool ok = s != NULL;

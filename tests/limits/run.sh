@@ -7,6 +7,7 @@
 set -u
 replay=$(realpath "${REPLAY:-build/replay}")
 most=${LIMITS_TIME:-20}
+here=$(realpath "$(dirname "$0")/../..")
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
@@ -78,6 +79,19 @@ for signal in INT TERM HUP; do
     fi
     rm -f state.npy
 done
+# A training killed outright, again and again, ends with the bits of one that was left alone.
+"$replay" "$here/examples/resume.rl" whole.state 200 >out 2>err
+killed=0 got=137
+for seconds in 0.2 0.3 0.25 0.35 0.5 1 2 4 8 16 32; do
+    timeout -s KILL $seconds "$replay" "$here/examples/resume.rl" killed.state 200 >again 2>err </dev/null
+    got=$?
+    [ $got = 0 ] && break
+    killed=$((killed + 1))
+done
+if [ $got = 0 ] && [ $killed -gt 0 ] && grep -q '^on from epoch' again && [ "$(tail -1 again)" = "$(tail -1 out)" ] &&
+    cmp -s whole.state killed.state; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "FAIL: a training killed $killed times: status $got, $(tail -1 again), not $(tail -1 out)"; cat err
+fi
 timeout "$most" "$replay" -e 'while (true) { print("a long line") }' 2>err | head -1 >out
 if [ "$(cat out)" = "a long line" ] && [ ! -s err ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: a closed pipe"; fi
 if [ -w /dev/full ]; then

@@ -147,7 +147,7 @@ START_TEST(npy_of_others) {
     load_fails("none.npy", "load(): none.npy: No such file or directory");
     write_file("a.xyz", "", 0);
     load_fails("a.xyz", "load(): a.xyz: the suffix says the format, and is none of .npy, .npz, .safetensors, .json, .png, .pgm, "
-                        ".ppm, .csv, .tsv, .idx");
+                        ".ppm, .csv, .tsv, .state, .idx");
     close_vm();
 }
 END_TEST
@@ -295,4 +295,56 @@ START_TEST(text_and_the_world) {
 }
 END_TEST
 
-UNIT_MAIN("io", npy_comes_back, npy_of_others, damage_is_an_error, tables, idx, text_and_the_world)
+/* Every kind of part. */
+static value sample(void) {
+    value a = ramp(DTYPE_F32, 2, (int64_t[]){2, 3}), b = ramp(DTYPE_BOOL, 1, (int64_t[]){3});
+    record *r = record_new(m, 0, 4);
+    value of = value_object(&r->h);
+    const char *names[] = {"a", "b", "c", "d", "e", "f", "g", "é"};
+    value parts[] = {a, b, value_retain(a), value_weak(3, WEAK_WHOLE), value_weak(0.5, WEAK_FLOAT), value_i64(-2), str("héllo"), value_f32(1.5f)};
+    for (int i = 0; i < 8; i++) ck_assert(record_set(m, &of, symbol_of(m->symbols, names[i], strlen(names[i])), parts[i]));
+    tuple *t = tuple_new(m, 4, 4);
+    t->v[0] = of, t->v[1] = value_none(), t->v[2] = value_bool(true), t->v[3] = value_retain(of);
+    return value_object(&t->h);
+}
+
+START_TEST(state_that_is_damaged) {
+    open_vm();
+    value v = sample(), out;
+    m->random = (random_state){3, 14};
+    ck_assert(apply("save_state", "a", &v, &out));
+    m->random = (random_state){0, 0};
+    out = load("a");
+    ck_assert(value_same(v, out) && m->random.key == 3 && m->random.counter == 14);
+    /* What two places shared they share again. */
+    ck_assert(as_tuple(out)->v[0].u.o == as_tuple(out)->v[3].u.o);
+    value_release(m, out), value_release(m, v);
+    uint8_t s[1000];
+    FILE *f = fopen(in_folder("a"), "rb");
+    size_t n = fread(s, 1, sizeof s, f);
+    fclose(f);
+    ck_assert_uint_lt(n, sizeof s);
+    m->random = (random_state){1, 2};
+    /* Cut off anywhere, a bit turned anywhere, a byte too much: an error that says where, and nothing has changed. */
+    for (size_t i = 0; i <= n * 9; i++) {
+        uint8_t damaged[1001];
+        memcpy(damaged, s, n);
+        size_t length = i < n ? i : i == n ? n + 1 : n;
+        if (i > n) damaged[(i - n - 1) / 8] ^= (uint8_t)(1 << (i - n - 1) % 8);
+        damaged[n] = 0;
+        write_file("b.state", damaged, length);
+        ck_assert_msg(!apply("load", "b.state", NULL, &out), "case %zu of %zu loads", i, n);
+        ck_assert_ptr_nonnull(strstr(m->error->message, "b.state: "));
+        ck_assert(m->error->code == DIAG_FILE || m->error->code == DIAG_MEMORY);
+        diag_free(m->error);
+        m->error = NULL;
+        ck_assert(m->random.key == 1 && m->random.counter == 2);
+    }
+    s[8] = 2;
+    write_file("b", s, n);
+    load_fails("b", "load(): b: it has version 2 of the format, and 1 can be read");
+    close_vm();
+}
+END_TEST
+
+UNIT_MAIN("io", npy_comes_back, npy_of_others, damage_is_an_error, tables, idx, text_and_the_world, state_that_is_damaged)
