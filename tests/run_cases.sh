@@ -10,6 +10,7 @@
 #   # status: 1                exit status; else 0, or 1 or 2 when there is an `# error:`
 #   # options: --seed 3        options before the file; `check` for `replay check`
 #   # args: a b                arguments after it
+#   # quiet                    nothing may stand on standard error
 #   # repl                     the text is typed into the REPL
 #   # skip: reason
 #
@@ -85,6 +86,11 @@ run_case() {
             return
         fi
     done <"$tmp/wanted"
+    if grep -q '^# quiet$' "$file" && [ -s "$tmp/err" ]; then
+        cat "$tmp/err" >"$tmp/report"
+        fail "$file" "something on standard error"
+        return
+    fi
     errors=$(grep -c '^error' "$tmp/wanted")
     if [ "$errors" = 0 ] && grep -q '^error' "$tmp/flat"; then
         cat "$tmp/err" >"$tmp/report"

@@ -687,6 +687,7 @@ bool vm_run(vm *m, code *c, value *out)
         m->globals = globals;
     } else
         value_release(m, globals);
+    if (fine && !x->frame) worth_report(m);
     return fine;
 }
 

@@ -220,6 +220,7 @@ static bool op_replayable(vm *m, frame *f, const instr *i, const uint32_t *src, 
         p->entered[s] = v;
     }
     *out = value_object(&p->h);
+    worth_made(m, p);
     return true;
 }
 

@@ -72,6 +72,7 @@ bool exec_leave(struct exec *x, value *v, uint32_t n, bool *stop)
     value figures = value_undef();
     bool fine = true;
     symbol key = f->more ? f->more->key : 0;
+    worth_run seen = kind == FRAME_FORCE && f->more ? f->more->worth : (worth_run){.block = UINT32_MAX};
     if (kind == FRAME_ENTRY) {
         frame_more *s = f->more;
         for (uint32_t i = 0; i < n; i++)
@@ -101,8 +102,10 @@ bool exec_leave(struct exec *x, value *v, uint32_t n, bool *stop)
     case FRAME_TRY: return give_with(x, up, v, n, value_none());
     case FRAME_MEASURE: return give_with(x, up, v, n, figures);
     case FRAME_IMPORT: return module_done(m, key, v, n) && exec_results(x, up, up->at, v, n);
-    default: return exec_results(x, up, up->at, v, n);
+    default: fine = exec_results(x, up, up->at, v, n);
     }
+    worth_recorded(m, seen);
+    return fine;
 }
 
 /* --- try and measure ------------------------------------------------------------------------- */
@@ -204,6 +207,7 @@ bool exec_force(struct exec *x, frame *f, const uint32_t *w)
     if (own) v->tag = V_UNDEF;
     else p->h.refs++;
     g->fn = &p->h;
+    s->worth = worth_replay(m, p);
     enter_region(m, g, p, p->h.refs == 1 && !r->uses_self);
     const uint32_t *entry = r->entry + p->region->ncaptures;
     for (uint32_t i = 0; i < nargs; i++) {

@@ -8,6 +8,7 @@
 #include "residual.h"
 #include "looptape.h"
 #include "vm.h"
+#include "worth.h"
 #include <string.h>
 
 /* --- holds ---------------------------------------------------------------------------------- */
@@ -41,6 +42,7 @@ static void buffer_hold(vm *m, buffer *b)
     b->counted = true;
     m->stats.saved += b->bytes;
     if (m->stats.saved > m->stats.saved_peak) m->stats.saved_peak = m->stats.saved;
+    if (m->stats.saved > m->stats.saved_high) m->stats.saved_high = m->stats.saved;
 }
 
 static void buffer_unhold(vm *m, buffer *b)
@@ -158,6 +160,7 @@ void residual_dispose(vm *m, object *o)
         return;
     }
     residual *p = (residual *)o;
+    worth_gone(m, p);
     for (uint32_t i = 0; i < p->n; i++) let_go(m, p->entered[i]);
     for (uint32_t i = 0; i < p->keep.n; i++) let_go(m, p->keep.of[i].v);
     memory_free(mem, MEM_RESIDUAL, p->keep.of, p->keep.cap * sizeof *p->keep.of);

@@ -35,6 +35,7 @@ typedef struct residual {
     random_state random;     /* when the region was entered */
     value globals;           /* table of top-level functions then */
     keep_list keep;
+    uint32_t span;           /* see worth.c; 0: none */
     value entered[];
 } residual;
 static inline residual *as_residual(value v) { return (residual *)v.u.o; }

@@ -26,6 +26,7 @@
 #include "vm.h"
 #include "code.h"
 #include "residual.h"
+#include "worth.h"
 
 #define SLOT_NONE UINT32_MAX
 
@@ -107,6 +108,7 @@ typedef struct frame_more {
     double started; size_t peak, peak_all, saved_peak; /* MEASURE: figures before it */
     uint64_t step_runs, steps, snapshots_peak;
     uint64_t *replays; uint32_t nreplays;
+    worth_run worth;                       /* FORCE of a block */
 } frame_more;
 
 typedef struct segment { struct segment *down; size_t bytes; char *below; /* top of `down` */ max_align_t data[]; } segment;

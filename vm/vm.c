@@ -6,6 +6,7 @@
 #include "vm.h"
 #include "exec.h"
 #include "residual.h"
+#include "worth.h"
 #include "budget.h"
 #include "code.h"
 #include <errno.h>
@@ -59,7 +60,7 @@ vm *vm_open(const vm_config *config)
     }
     if (fine) {
         keep_open(m);
-        fine = m->error == NULL;
+        fine = worth_open(m) && m->keep && m->error == NULL;
     }
     if (!fine) {
         fputs("replay: no memory\n", stderr);
@@ -73,6 +74,7 @@ void vm_close(vm *m)
 {
     if (!m) return;
     if (m->keep) keep_close(m);
+    worth_close(m);
     if (m->exec) exec_close(m);
     value_release(m, m->modules);
     value_release(m, m->figure);

@@ -42,7 +42,8 @@ typedef struct vm_config {
     bool (*host)(void *ctx, vm *m, int64_t id, const value *args, uint32_t n, value *out);
 } vm_config;
 
-typedef struct block_count { span at; uint64_t replays; } block_count;
+/* The last four belong to worth.c: bytes a replay recorded, at most; a replay was followed; one saved something. */
+typedef struct block_count { span at; uint64_t replays; size_t recorded; bool judged, saves, warned; } block_count;
 
 typedef struct vm_stats {
     uint64_t step_runs, steps;
@@ -51,6 +52,7 @@ typedef struct vm_stats {
     uint64_t lazy_runs, lazy_least;   /* the certificate: steps executed of loops with a schedule, and the least
                                          number for the states each held at once (schedule_runs) */
     size_t saved, saved_peak;         /* bytes born in a forward pass and held by residuals */
+    size_t saved_high;                /* as saved_peak, since a block was made or replayed (worth.c) */
     block_count *blocks; uint32_t nblocks, blocks_cap;
     double started;                   /* monotonic seconds */
 } vm_stats;
@@ -77,6 +79,7 @@ struct vm {
     int fail_arg;            /* operand the last prim_fail pointed at, -1: the operation itself */
     struct exec *exec;       /* frames */
     struct keep *keep;       /* what is being recorded or replayed: see residual.h */
+    struct worth *worth;     /* which blocks save memory: see worth.h */
     uint32_t mute;           /* > 0: output is silent (a region is being replayed) */
     uint32_t gradient_depth; /* > 0: a forward pass of a gradient is running */
     uint64_t gradient_birth; /* vm clock when the outermost one began */

@@ -34,5 +34,5 @@ for (v in saved(two, args...).values) { print(v.name, v.shape, v.from, "for", v.
 
 # The gradient is the same to the last bit.
 all = (0, 1, 2, 3)
-print(same(grad(none_, wrt = all)(args...), grad(each, wrt = all)(args...)))
+print(same(grad(none_, wrt = all)(args...), grad(two, wrt = all)(args...)))
 # expect: true
