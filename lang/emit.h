@@ -17,6 +17,7 @@ typedef enum emit_result {
 typedef struct placement {
     bool set;
     bool plain;           /* as if the markers were not there */
+    uint32_t only;        /* with plain: as if those that begin on this line were not there; 0: all */
     const char *save;     /* a policy word, or NULL */
     int64_t slots;        /* of blocks that hold a loop and nothing else, 0: as written */
 } placement;

@@ -442,7 +442,9 @@ static void place(const placement *p, const node *n, block_options *o)
     static const struct { const char *word; keep_policy policy; } words[] = {
         {"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
     if (!p || !p->set) return;
-    if (p->plain) {
+    uint32_t line = 0, column;
+    if (p->only) span_where(n->at, &line, &column);
+    if (p->plain && (!p->only || p->only == line)) {
         o->slots = o->budget = 0;
         o->policy = KEEP_EVERYTHING;
     }

@@ -12,6 +12,10 @@ typedef struct row {
     bool given;
 } row;
 
+/* What a block saves is tried, on a fresh run of the script, for as many blocks. */
+enum { BLOCKS_TRIED = 32 };
+typedef struct totals { int64_t plain; /* bytes without blocks, -1: not known */ int64_t saves[BLOCKS_TRIED]; bool tried[BLOCKS_TRIED]; } totals;
+
 static value field(vm *m, value r, const char *name)
 {
     int64_t k = r.tag == V_RECORD ? record_find(as_record(r), symbol_of(m->symbols, name, strlen(name))) : -1;
@@ -49,7 +53,7 @@ static void why(const row *r, char *out, size_t n)
     else snprintf(out, n, "%s", r->from);
 }
 
-static void as_text(vm *m, value report, int64_t plain, text *out)
+static void as_text(vm *m, value report, const totals *all, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
     size_t w[3] = {4, 5, 5};
@@ -86,10 +90,11 @@ static void as_text(vm *m, value report, int64_t plain, text *out)
         }
         text_puts(out, ": replayed from ");
         for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(out, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
+        if (k < BLOCKS_TRIED && all->tried[k]) text_printf(out, "; without it %lld bytes more", (long long)all->saves[k]);
         text_putc(out, '\n');
     }
     text_printf(out, "kept: %lld bytes", (long long)number(m, report, "bytes"));
-    if (plain >= 0 && b->n) text_printf(out, "; without blocks %lld", (long long)plain);
+    if (all->plain >= 0 && b->n) text_printf(out, "; without blocks %lld", (long long)all->plain);
     text_putc(out, '\n');
 }
 
@@ -105,7 +110,7 @@ static void json_row(vm *m, const row *r, text *out)
     text_putc(out, '}');
 }
 
-static void as_json(vm *m, value report, int64_t plain, text *out)
+static void as_json(vm *m, value report, const totals *all, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
     text_puts(out, "{\"values\": [");
@@ -115,15 +120,18 @@ static void as_json(vm *m, value report, int64_t plain, text *out)
         json_row(m, &r, out);
     }
     text_puts(out, "],\n\"blocks\": [");
-    for (uint32_t k = 0; k < b->n; k++)
-        text_printf(out, "%s{\"line\": %lld, \"count\": %lld, \"bytes\": %lld}", k ? ", " : "", (long long)number(m, b->v[k], "line"),
+    for (uint32_t k = 0; k < b->n; k++) {
+        text_printf(out, "%s{\"line\": %lld, \"count\": %lld, \"bytes\": %lld, \"saves\": ", k ? ", " : "", (long long)number(m, b->v[k], "line"),
                     (long long)number(m, b->v[k], "count"), (long long)number(m, b->v[k], "bytes"));
+        if (k < BLOCKS_TRIED && all->tried[k]) text_printf(out, "%lld}", (long long)all->saves[k]);
+        else text_puts(out, "null}");
+    }
     text_printf(out, "],\n\"bytes\": %lld, \"given_bytes\": %lld, \"without_blocks\": ", (long long)number(m, report, "bytes"),
                 (long long)number(m, report, "given_bytes"));
-    text_printf(out, plain < 0 ? "null}\n" : "%lld}\n", (long long)plain);
+    text_printf(out, all->plain < 0 ? "null}\n" : "%lld}\n", (long long)all->plain);
 }
 
-static void as_svg(vm *m, value report, int64_t plain, const char *title, text *out)
+static void as_svg(vm *m, value report, const totals *all, const char *title, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
     const double size = 15, step = 30, left = 24, bars = 220;
@@ -151,7 +159,7 @@ static void as_svg(vm *m, value report, int64_t plain, const char *title, text *
     svg_words(&s, left, 36, 20, 's', true, INK_TEXT, title);
     char line[200], size_words[32], plain_words[32];
     view_bytes((double)number(m, report, "bytes"), size_words);
-    if (plain >= 0 && b->n) snprintf(line, sizeof line, "kept %s; without blocks %s", size_words, view_bytes((double)plain, plain_words));
+    if (all->plain >= 0 && b->n) snprintf(line, sizeof line, "kept %s; without blocks %s", size_words, view_bytes((double)all->plain, plain_words));
     else snprintf(line, sizeof line, "kept %s", size_words);
     svg_words(&s, left, 64, 16, 's', false, INK_DIM, line);
     static const char *const heads[4] = {"name", "shape", "bytes", "why"};
@@ -182,6 +190,7 @@ static void as_svg(vm *m, value report, int64_t plain, const char *title, text *
             if (number(m, r, "count") > 1) text_printf(&l, ", %lld times", (long long)number(m, r, "count"));
             text_puts(&l, as_tuple(enters)->n ? ", from " : ": what is needed is computed again in place");
             for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(&l, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
+            if (k < BLOCKS_TRIED && all->tried[k]) text_printf(&l, "; saves %s", view_bytes((double)all->saves[k], size_words));
             y += 24;
             svg_words(&s, left, y, size, 's', false, INK_TEXT, text_str(&l));
             text_close(&l);
@@ -200,13 +209,13 @@ static void as_svg(vm *m, value report, int64_t plain, const char *title, text *
 
 static bool report_of(host *h, const view_call *c, value *out) { return view_apply(h, "fn(f, args) = saved(f, args...)", c, out); }
 
-/* Bytes that would be kept without blocks, or -1 when that cannot be tried. */
-static int64_t without_blocks(session *s, const view_request *q)
+/* Bytes that would be kept without the block of a line, 0: without any, or -1 when that cannot be tried. */
+static int64_t without_blocks(session *s, const view_request *q, uint32_t line)
 {
     if (!q->script) return -1;
     host h;
     session other;
-    placement p = {.set = true, .plain = true};
+    placement p = {.set = true, .plain = true, .only = line};
     if (!view_fresh(&s->h->vm->config, &p, q->script, true, &h, &other, true)) return -1;
     int64_t bytes = -1;
     view_call c;
@@ -228,12 +237,18 @@ bool view_saved(session *s, const view_request *q, const view_call *c, view_form
     vm *m = s->h->vm;
     value report;
     if (!report_of(s->h, c, &report)) return false;
-    int64_t plain = without_blocks(s, q);
+    totals k = {.plain = without_blocks(s, q, 0)};
+    const tuple *b = as_tuple(field(m, report, "blocks"));
+    for (uint32_t i = 0; i < BLOCKS_TRIED; i++) {
+        int64_t bytes = i < b->n && k.plain >= 0 ? without_blocks(s, q, (uint32_t)number(m, b->v[i], "line")) : -1;
+        k.tried[i] = bytes >= 0;
+        k.saves[i] = bytes - number(m, report, "bytes");
+    }
     char title[256];
     snprintf(title, sizeof title, "%s: what the forward pass keeps", code_display_name(as_closure(c->f)->code));
-    if (f == FORMAT_JSON) as_json(m, report, plain, out);
-    else if (f == FORMAT_SVG) as_svg(m, report, plain, title, out);
-    else as_text(m, report, plain, out);
+    if (f == FORMAT_JSON) as_json(m, report, &k, out);
+    else if (f == FORMAT_SVG) as_svg(m, report, &k, title, out);
+    else as_text(m, report, &k, out);
     value_release(m, report);
     return true;
 }

@@ -52,6 +52,9 @@ has "$tmp/mlp.whole.svg" "peak $kib"
 
 # What is kept: 60 of the block's result, 7 before the last sine, 7 after it.
 has "$tmp/mlp.saved.json" '"bytes": 592, '
+# Without its block 50 + 50 + 60 numbers more before the sines and between the layers.
+has "$tmp/mlp.saved.json" '"saves": 1280}'
+has "$tmp/mlp.saved.txt" 'without it 1280 bytes more'
 has "$tmp/mlp.saved.svg" 'enters the block of line 4'
 has "$tmp/mlp.table.txt" 'layer(w3, x)'
 has "$tmp/mlp.graph.dot" 'label="checkpoint"'
