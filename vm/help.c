@@ -75,10 +75,15 @@ static void prim_markdown(const prim *p, text *out)
     text_puts(out, "**`");
     put_call(p, out);
     text_puts(out, "`** ");
-    /* A line break within the documentation begins a sentence of its own. */
+    /* The first line of the documentation is a sentence of its own; another may go on in the next. */
+    bool first = true;
     for (const char *s = p->doc; *s; s++)
         if (*s != '\n') text_putc(out, *s);
-        else if (s[1] != '\n') text_puts(out, s[-1] == '.' || s[-1] == ':' || s[-1] == '\n' ? " " : ". ");
+        else if (s[1] != '\n') {
+            bool ends = s[-1] == '.' || s[-1] == ':' || s[-1] == '\n' || (!first && !(s[1] >= 'A' && s[1] <= 'Z'));
+            text_puts(out, ends ? " " : ". ");
+            first = false;
+        }
     text_puts(out, "\n");
     if (has_result(p)) {
         text_puts(out, "- result: ");

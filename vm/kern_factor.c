@@ -177,13 +177,71 @@ static double sign_of(int64_t n, const double *q, double *t, int *pivots) {
     return det < 0 ? -1 : 1;
 }
 
-/* Cofactors of a, or (with e) their derivative along e. Up to 2 by 2 by their definition; beyond through
-   a = u s v', for which those of the diagonal s are products that leave one or two of its numbers out. */
-static bool cofactors(int64_t n, double *a, const double *e, double *out, arena *w) {
+/* f: [n, n] = u' e v, all column-major. */
+static void unwrap(int64_t n, const double *u, const double *e, const double *vt, double *t, double *f) {
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            double x = 0;
+            for (int64_t l = 0; l < n; l++) x += e[l * n + i] * vt[l * n + j];
+            t[j * n + i] = x;
+        }
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            double x = 0;
+            for (int64_t l = 0; l < n; l++) x += u[i * n + l] * t[j * n + l];
+            f[j * n + i] = x;
+        }
+}
+
+/* d: [n, n] = the derivative along e of the cofactors of the diagonal s. */
+static void bend_once(int64_t n, const double *s, const double *e, double *d) {
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double x = 0;
+            if (i != j) x = -e[i * n + j] * product_but(n, s, i, j);
+            else
+                for (int64_t k = 0; k < n; k++)
+                    if (k != i) x += e[k * n + k] * product_but(n, s, i, k);
+            d[j * n + i] = x;
+        }
+}
+
+/* d: [n, n] = the derivative along e and f of the cofactors of the diagonal s: in det(s + …), what goes with
+   element (k, j) of a third direction. Three rows are left out of the product of s, and the signs are those of
+   the permutations of the three. */
+static void bend_twice(int64_t n, const double *s, const double *e, const double *f, double *but, double *d) {
+    for (int64_t k = 0; k < n; k++) {
+        d[k * n + k] = 0;
+        for (int64_t j = 0; j < n; j++) {
+            if (j == k) continue;
+            double before = 1, after = 1, x = 0;
+            for (int64_t i = 0; i < n; i++) /* but[i]: the product of s without elements i, j and k */
+                if (i != j && i != k) but[i] = before, before *= s[i];
+            for (int64_t i = n; i-- > 0;)
+                if (i != j && i != k) but[i] *= after, after *= s[i];
+            for (int64_t i = 0; i < n; i++) {
+                if (i == j || i == k) continue;
+                x += but[i] * (e[k * n + i] * f[i * n + j] + f[k * n + i] * e[i * n + j] - e[i * n + i] * f[k * n + j] - f[i * n + i] * e[k * n + j]);
+                d[k * n + k] += but[i] * (e[j * n + j] * f[i * n + i] - e[i * n + j] * f[j * n + i]);
+            }
+            d[j * n + k] = x;
+        }
+    }
+}
+
+static void identity(int64_t n, double *x) {
+    memset(x, 0, (size_t)(n * n) * sizeof *x);
+    for (int64_t i = 0; i < n; i++) x[i * n + i] = 1;
+}
+
+/* Cofactors of a, or (with e) their derivative along e, or (with f) along both. Small ones by their definition;
+   beyond through a = u s v', for which those of the diagonal s are products that leave one to three of its numbers out. */
+static bool cofactors(int64_t n, double *a, const double *e, const double *f, double *out, arena *w) {
     if (n <= 2) {
         const double *x = e ? e : a;
-        if (n == 1) out[0] = e ? 0 : 1;
-        if (n == 2) out[0] = x[3], out[1] = -x[2], out[2] = -x[1], out[3] = x[0];
+        memset(out, 0, (size_t)(n * n) * sizeof *out);
+        if (n == 1 && !e) out[0] = 1;
+        if (n == 2 && !f) out[0] = x[3], out[1] = -x[2], out[2] = -x[1], out[3] = x[0];
         return true;
     }
     if (n == 3 && !e) {
@@ -194,65 +252,58 @@ static bool cofactors(int64_t n, double *a, const double *e, double *out, arena 
             }
         return true;
     }
-    double *u = room(w, n * n), *s = room(w, n), *vt = room(w, n * n), *d = room(w, n * n), *t = room(w, n * n), *f = room(w, n * n);
+    double *u = room(w, n * n), *s = room(w, n), *vt = room(w, n * n), *d = room(w, n * n), *t = room(w, n * n), *x = room(w, n * n),
+           *y = room(w, n * n);
     int *pivots = arena_alloc(w, (size_t)(n + 1) * sizeof *pivots);
-    if (!(u && s && vt && d && t && f && pivots) || !lapack_svd(true, n, n, a, u, s, vt, w)) return false;
+    if (!(u && s && vt && d && t && x && y && pivots)) return false;
+    if (n == 3 && f) { /* no element of a is left in it */
+        identity(n, u), identity(n, vt);
+    } else if (!lapack_svd(true, n, n, a, u, s, vt, w)) return false;
     double sign = sign_of(n, u, t, pivots) * sign_of(n, vt, t, pivots);
-    if (e) { /* f = u' e v */
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t i = 0; i < n; i++) {
-                double x = 0;
-                for (int64_t l = 0; l < n; l++) x += e[l * n + i] * vt[l * n + j];
-                t[j * n + i] = x;
-            }
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t i = 0; i < n; i++) {
-                double x = 0;
-                for (int64_t l = 0; l < n; l++) x += u[i * n + l] * t[j * n + l];
-                f[j * n + i] = x;
-            }
+    if (e) unwrap(n, u, e, vt, t, x);
+    if (f) {
+        unwrap(n, u, f, vt, t, y);
+        bend_twice(n, s, x, y, t, d);
+    } else if (e) bend_once(n, s, x, d);
+    else {
+        memset(d, 0, (size_t)(n * n) * sizeof *d);
+        for (int64_t i = 0; i < n; i++) d[i * n + i] = product_but(n, s, i, i);
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++) {
-            if (!e) {
-                d[j * n + i] = i == j ? sign * product_but(n, s, i, i) : 0;
-                continue;
-            }
-            double x = 0;
-            if (i != j) x = -f[i * n + j] * product_but(n, s, i, j);
-            else
-                for (int64_t k = 0; k < n; k++)
-                    if (k != i) x += f[k * n + k] * product_but(n, s, i, k);
-            d[j * n + i] = sign * x;
-        }
+    for (int64_t i = 0; i < n * n; i++) d[i] *= sign;
     sandwich(n, u, d, vt, t, out);
     return true;
 }
 
-static bool cofactor_kernel(prim_call *c, bool along) {
-    stack s, t;
+/* Argument 0 is a stack of matrices, the `directions` after it directions of the same shape. */
+static bool cofactor_kernel(prim_call *c, uint32_t directions) {
+    stack s, t[2];
     result r;
     if (!stack_open(c, 0, true, &s)) return false;
-    if (along && !stack_open(c, 1, true, &t)) return false;
-    if (along && !shape_equal(s.x.rank, s.x.shape, t.x.rank, t.x.shape)) return prim_fail(c, 1, DIAG_INTERNAL, "a direction of another shape");
-    if (along && t.d == DTYPE_F64) s.d = DTYPE_F64;
+    for (uint32_t i = 0; i < directions; i++) {
+        if (!stack_open(c, i + 1, true, &t[i])) return false;
+        if (!shape_equal(s.x.rank, s.x.shape, t[i].x.rank, t[i].x.shape)) return prim_fail(c, i + 1, DIAG_INTERNAL, "a direction of another shape");
+        if (t[i].d == DTYPE_F64) s.d = DTYPE_F64;
+    }
     int64_t n = s.n;
     if (!stack_result(c, &s, 2, (int64_t[]){n, n}, &r)) return false;
     bool ok = true;
     for (int64_t k = 0; ok && k < s.count; k++) {
         arena w;
         arena_open(&w, &c->vm->mem, MEM_OTHER);
-        double *a = room(&w, n * n), *e = room(&w, n * n), *out = room(&w, n * n);
-        if (!(a && e && out)) ok = vm_out_of_memory(c->vm);
-        if (ok) {
+        double *a = room(&w, n * n), *out = room(&w, n * n), *e[2] = {NULL, NULL};
+        ok = a && out;
+        for (uint32_t i = 0; ok && i < directions; i++) ok = (e[i] = room(&w, n * n)) != NULL;
+        if (!ok) ok = vm_out_of_memory(c->vm);
+        else {
             stack_load(&s, k, a);
-            if (along) stack_load(&t, k, e);
-            ok = stack_finite(c, &s, k, a) && (cofactors(n, a, along ? e : NULL, out, &w) || stack_fail(c, &s, k, "has no cofactors that the iteration finds"));
+            for (uint32_t i = 0; i < directions; i++) stack_load(&t[i], k, e[i]);
+            ok = stack_finite(c, &s, k, a) && (cofactors(n, a, e[0], e[1], out, &w) || stack_fail(c, &s, k, "has no cofactors that the iteration finds"));
         }
         if (ok) stack_store(&r, k, n, n, out);
         arena_close(&w);
     }
     return ok ? result_give(c, &r) : result_drop(c, &r);
 }
-bool kern_cofactor(prim_call *c) { return cofactor_kernel(c, false); }
-bool kern_cofactor_along(prim_call *c) { return cofactor_kernel(c, true); }
+bool kern_cofactor(prim_call *c) { return cofactor_kernel(c, 0); }
+bool kern_cofactor_along(prim_call *c) { return cofactor_kernel(c, 1); }
+bool kern_cofactor_bend(prim_call *c) { return cofactor_kernel(c, 2); }
