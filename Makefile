@@ -39,7 +39,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve fuzz asan tsan check format flags bench install clean help
+.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz asan tsan check format flags bench install clean help
 all: $(BUILD)/replay
 
 help:
@@ -94,7 +94,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases budgets numpy spec golden examples repl views embed limits starve random
+PARTS := unit table cases budgets numpy spec golden examples repl views embed limits starve faults random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -161,6 +161,14 @@ starve: $(BUILD)/starve
 $(BUILD)/starve: $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a $(LIBS)
+
+# Operations on files that fail, every one in turn and in every way.
+FAULT_CALLS := open read pread write fsync close rename fstat stat fopen fread memory_close
+faults: $(BUILD)/faults
+	$(BUILD)/faults $(wildcard tests/faults/*.rl)
+$(BUILD)/faults: $(wildcard tests/faults/*.c) $(BUILD)/libreplay.a
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(FAULT_CALLS:%=-Wl,--wrap=%) -o $@ $(wildcard tests/faults/*.c) $(BUILD)/libreplay.a $(LIBS)
 
 # What strangers' scripts may try, and signals.
 limits: $(BUILD)/replay

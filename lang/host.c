@@ -122,8 +122,9 @@ char *host_read(host *h, const char *path, size_t *length)
     for (;;) {
         if (n == cap) {
             size_t more = cap ? cap * 2 : 65536;
-            char *p = realloc(s, more);
+            char *p = m->mem.limit - m->mem.live_all < more ? NULL : realloc(s, more); /* not counted, but within the limit */
             if (!p) {
+                m->mem.refused = more;
                 vm_out_of_memory(m);
                 break;
             }

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static const io_format formats[] = {
     {"npy", "one array", io_npy_read, io_npy_write},
@@ -86,45 +85,32 @@ size_t io_look(const io_in *in, char *to, size_t n) {
     return k > 0 ? (size_t)k : 0;
 }
 
-bool io_unpack(io_in *in) {
-    in->size = SIZE_MAX;
-    in->gz = gzdopen(in->fd, "rb");
-    return in->gz || vm_out_of_memory(in->c->vm);
+void io_close(io_in *in) {
+    io_unpack_close(in);
+    close(in->fd);
 }
 
-void io_close(io_in *in) {
-    if (in->gz) gzclose(in->gz);
-    else close(in->fd);
+bool io_raw(io_in *in, void *to, size_t n, size_t *got) {
+    ssize_t k;
+    do k = read(in->fd, to, n);
+    while (k < 0 && errno == EINTR);
+    if (k < 0) return io_fail(in, "cannot be read at byte %zu: %s", in->at, strerror(errno));
+    *got = (size_t)k;
+    return true;
 }
 
 /* Up to n bytes; fewer only at the end. False with the error set. */
 static bool take_some(io_in *in, void *to, size_t n, size_t *got) {
     *got = 0;
     while (*got < n) {
-        size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30;
+        size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30, k = 0;
         char *at = (char *)to + *got;
         if (in->bytes) {
-            size_t left = in->size - in->at;
-            if (want > left) want = left;
-            if (want == 0) break;
-            memcpy(at, in->bytes + in->at, want);
-            *got += want, in->at += want;
-            continue;
-        }
-        ssize_t k = in->gz ? gzread(in->gz, at, (unsigned)want) : read(in->fd, at, want);
-        if (k < 0 && !in->gz && errno == EINTR) continue;
-        if (k < 0) {
-            int number;
-            return io_fail(in, "cannot be read at byte %zu: %s", in->at, in->gz ? gzerror(in->gz, &number) : strerror(errno));
-        }
-        if (k == 0) {
-            /* zlib tells of a packed file that was cut off only at the end. */
-            int number = Z_OK;
-            if (in->gz && (gzerror(in->gz, &number), number == Z_BUF_ERROR)) return io_fail(in, "the packed file is cut off after %zu bytes of content", in->at);
-            break;
-        }
-        *got += (size_t)k;
-        in->at += (size_t)k;
+            k = in->size - in->at < want ? in->size - in->at : want;
+            memcpy(at, in->bytes + in->at, k);
+        } else if (!(in->gz ? io_unpack_some(in, at, want, &k) : io_raw(in, at, want, &k))) return false;
+        if (k == 0) break;
+        *got += k, in->at += k;
     }
     return true;
 }

@@ -8,12 +8,13 @@
 #define REPLAY_IO_H
 #include "vm.h"
 
+typedef struct unpacking unpacking;
 /* A file being read. */
 typedef struct io_in {
     prim_call *c;
     const char *path;
     int fd;
-    void *gz;         /* zlib's handle when the file is packed */
+    unpacking *gz;      /* not NULL: the file is packed (io_gz.c) */
     const char *bytes; /* not NULL: what is read lies here (a file inside a file), size bytes */
     size_t at;        /* bytes taken so far */
     size_t size;      /* of the whole file; SIZE_MAX when not known (packed, a pipe) */
@@ -106,8 +107,16 @@ const io_format *io_format_of(prim_call *c, const char *path, bool *packed);
 bool io_open(io_in *in, prim_call *c, const char *path);
 /* Up to n of the first bytes, which are still to be taken; how many. 0 where they could not be given back (a pipe). */
 size_t io_look(const io_in *in, char *to, size_t n);
-/* What is taken from here on is what the file unpacks to. */
+/* Up to n of the file's own bytes, packed or not; *got is 0 only at the end. */
+bool io_raw(io_in *in, void *to, size_t n, size_t *got);
+/* What is taken from here on is what the file unpacks to. (io_gz.c) */
 bool io_unpack(io_in *in);
+void io_unpack_close(io_in *in);
+/* Up to n < 2^31 bytes of that, in *got; 0 only at the end. */
+bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got);
+/* inflateInit2 with memory from m; false when there is none. */
+struct z_stream_s;
+bool io_inflate(struct z_stream_s *z, memory *m, int window);
 void io_close(io_in *in);
 bool io_create(io_out *out, prim_call *c, const char *path);
 /* Gives the file its name, or removes it when anything failed. */

@@ -74,7 +74,7 @@ static bool unpack(archive *z, const member *e, char *to) {
         return true;
     }
     z_stream s = {.next_in = (Bytef *)(z->s + e->at), .next_out = (Bytef *)to};
-    if (inflateInit2(&s, -MAX_WBITS) != Z_OK) return vm_out_of_memory(z->in->c->vm);
+    if (!io_inflate(&s, &z->in->c->vm->mem, -MAX_WBITS)) return vm_out_of_memory(z->in->c->vm);
     size_t in = e->packed, left = e->size;
     int status = Z_OK;
     while (status == Z_OK) {

@@ -1,0 +1,2 @@
+# A module for texts.rl.
+fn square(x) = x * x
