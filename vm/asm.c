@@ -203,7 +203,7 @@ static bool read_op(assembler *p, word w, opcode *op, uint32_t *imm, uint8_t *fl
         {"range", OP_CODE_LOOP, LOOP_RANGE, 0}, {"while", OP_CODE_LOOP, LOOP_WHILE, 0},
         {"tape", OP_CODE_LOOP, LOOP_TAPE, 0}, {"exit", OP_CODE_LOOP, LOOP_EXIT, 0},
         {"fwd", OP_CODE_DERIVE, DERIVE_FWD, 0}, {"jvp", OP_CODE_DERIVE, DERIVE_JVP, 0},
-        {"pieces", OP_CODE_DERIVE, DERIVE_PIECES, 0}, {"whole", OP_CODE_DERIVE, DERIVE_WHOLE, 0},
+        {"pieces", OP_CODE_DERIVE, DERIVE_PIECES, 0}, {"whole", OP_CODE_DERIVE, DERIVE_WHOLE, 0}, {"exact", OP_CODE_DERIVE, DERIVE_EXACT, 0},
         {"step", -1, 0, INSTR_STEP}, {"residual", -1, 0, INSTR_RESIDUAL}, {"rule", -1, 0, INSTR_RULE}};
     uint32_t end = w.at + w.n, lo = w.at, n = 0;
     while (lo + n < end && p->s[lo + n] != '.') n++;

@@ -79,11 +79,12 @@ enum loop_kind { LOOP_RANGE = 0, LOOP_WHILE = 1, LOOP_TAPE = 2, LOOP_KIND = 3, L
  * program: the cotangent of a residual is the tuple of cotangents of its forced values. instr.widths says how
  * many values each source has; ntapes is the number of sources. */
 
-/* Under a budget a forward pass may be made of Code cut into pieces (segment.c), which hand their values over
- * through tapes; the cotangents of those would come in another order than the whole's if such a pass were
- * differentiated again. So DERIVE_FWD, which the language's operators use, means pieces only for the outermost
- * gradient, and what the pass itself calls is derived as it was. */
-typedef enum derive_kind { DERIVE_FWD, DERIVE_JVP, DERIVE_PIECES, DERIVE_WHOLE } derive_kind;
+/* A forward pass may be made of Code cut into pieces, under a budget (segment.c), which hand their values over
+ * through tapes; and its rev may compute values of the primal again (diff_save.c). If such a pass were itself
+ * differentiated in reverse, cotangents would be added in another order than those of the plain program. So
+ * DERIVE_FWD, which the language's operators use, means PIECES or WHOLE only for the outermost gradient, and
+ * EXACT within the forward pass of another. What a pass calls is derived as it was. */
+typedef enum derive_kind { DERIVE_FWD, DERIVE_JVP, DERIVE_PIECES, DERIVE_WHOLE, DERIVE_EXACT, DERIVE_KINDS } derive_kind;
 
 enum instr_flags {
     INSTR_ADJOINT = 1, /* belongs to an adjoint program (its span is the primal source's) */

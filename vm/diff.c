@@ -7,7 +7,7 @@
 
 code *code_derive(code *c, derive_kind kind, uint64_t mask) {
     vm *m = c->vm;
-    if (kind == DERIVE_FWD && m->budgeted) kind = m->gradient_depth ? DERIVE_WHOLE : DERIVE_PIECES;
+    if (kind == DERIVE_FWD) kind = m->gradient_depth ? DERIVE_EXACT : m->budgeted ? DERIVE_PIECES : DERIVE_WHOLE;
     /* A mask says nothing about parameters that do not exist. */
     uint32_t bits = 1 + c->nparams;
     if (bits < 64) mask &= (1ull << bits) - 1;
@@ -15,7 +15,7 @@ code *code_derive(code *c, derive_kind kind, uint64_t mask) {
     for (struct derived *d = c->derived; d; d = d->next)
         if (d->kind == kind && d->mask == mask) return d->code;
     code *made = c->special == SPECIAL_CUSTOM_VJP ? diff_custom(m, c, kind, mask)
-                 : kind != DERIVE_JVP             ? diff_fwd(m, c, mask, kind == DERIVE_PIECES)
+                 : kind != DERIVE_JVP             ? diff_fwd(m, c, mask, kind)
                                                   : diff_jvp(m, c, mask);
     if (!made) return NULL;
     struct derived *d = arena_alloc(&c->arena, sizeof *d);

@@ -75,13 +75,13 @@ static inline const prim *prim_of(const instr *i) { return &prims[i->imm & ~PRIM
 static inline bool mask_has(uint64_t mask, uint32_t bit) { return mask >> (bit > 63 ? 63 : bit) & 1; }
 
 /* --- the passes ------------------------------------------------------------------------------ */
-/* Makes rev too; diff_rev.c, diff_control.c. `pieces`: f may be cut into pieces that a budget lets go. */
-code *diff_fwd(vm *m, code *f, uint64_t mask, bool pieces);
+/* Makes rev too; diff_rev.c, diff_control.c. */
+code *diff_fwd(vm *m, code *f, uint64_t mask, derive_kind kind);
 code *diff_jvp(vm *m, code *f, uint64_t mask); /* diff_jvp.c */
 /* A region's tangent as a region: captures are the region's and then the tuple of their tangents; results are
    the region's and then their tangents. Cached, borrowed. */
 code *diff_region_tangent(code *region);
-enum { DERIVE_REGION_TANGENT = DERIVE_WHOLE + 1 }; /* its key in the cache of derived Code */
+enum { DERIVE_REGION_TANGENT = DERIVE_KINDS }; /* its key in the cache of derived Code */
 /* f with long lists of instructions in pieces, for deriving under a budget. Borrowed. (segment.c) */
 code *code_segment(code *f);
 code *diff_custom(vm *m, code *f, unsigned kind, uint64_t mask); /* custom_vjp's function; diff_custom.c */
@@ -118,7 +118,7 @@ typedef struct diff {
     vm *m;
     arena arena;         /* the pass's own lists */
     code *f;
-    bool pieces;         /* f is in pieces, and so is what it calls */
+    derive_kind kind;    /* PIECES: f is in pieces; what it calls is derived likewise */
     uint64_t mask;
     uint8_t *active; uint32_t nactive; /* per primal register (and a few of fwd's) */
     builder fb, rb;

@@ -89,6 +89,17 @@ static reg *cots_or_zero(diff *d, const regs *r) {
     return g;
 }
 
+/* Results of i that rev reads outside it are there already: within s, the scope of one of its blocks, rev reads
+   them too, rather than the same values of the residual. So their cotangents meet in one place, in program
+   order, when rev is differentiated again. */
+static void read_results(diff *d, const scope *s, const instr *i) {
+    const instr *y = last_of(s->primal);
+    for (uint32_t j = 0; j < i->ndst && !d->failed; j++) {
+        reg in = y->src[j], out = d->rev_of[i->dst[j]];
+        if (out != REG_NONE && d->info[in].scope == s && !d->info[in].def && d->rev_of[in] == REG_NONE) d->rev_of[in] = out;
+    }
+}
+
 /* --- IF ---------------------------------------------------------------------------------------
  * fwd: the IF with extra results, the slots: arm A's k-th saved value and arm B's share slot k.
  * rev: an IF on the same condition whose arms add to the captured registers' cotangents. */
@@ -104,6 +115,7 @@ void diff_if(diff *d, const instr *i) {
     for (int k = 0; k < 2; k++) {
         scope *s = arm[k] = scope_open(d, SCOPE_ARM, i->blocks[k]);
         if (!s) return;
+        read_results(d, s, i);
         cots_put(d, &touched, before);
         rev_walk(d, s, i);
         reg *after = cots_or_zero(d, &touched);
@@ -365,6 +377,7 @@ void diff_checkpoint(diff *d, const instr *i) {
     if (!captured(d, body, &touched)) return;
     scope *s = scope_open(d, SCOPE_BLOCK, body);
     if (!s) return;
+    read_results(d, s, i);
     rev_walk(d, s, i);
     reg *after = cots_or_zero(d, &touched);
     if (d->failed) return;
@@ -434,6 +447,7 @@ void diff_everything(diff *d, const instr *i) {
     const instr *y = last_of(body);
     scope *s = scope_open(d, SCOPE_ARM, body);
     if (!s) return;
+    read_results(d, s, i);
     if (d->f->options[i->imm].policy != KEEP_EVERYTHING && d->f->options[i->imm].slots) s->block_of = i;
     rev_walk(d, s, i);
     if (d->failed) return;

@@ -160,7 +160,7 @@ static instr *fwd_like(diff *d, const instr *i, opcode op, uint32_t imm, uint32_
 /* fwd: f with its Code's fwd in place. */
 static reg fwd_derive(diff *d, const instr *i, reg f, uint64_t mask) {
     instr *k = fwd_like(d, i, OP_CODE_CONST, builder_const(&d->fb, value_i64((int64_t)mask)), 1, 0);
-    instr *n = fwd_like(d, i, OP_CODE_DERIVE, !d->m->budgeted ? DERIVE_FWD : d->pieces ? DERIVE_PIECES : DERIVE_WHOLE, 1, 2);
+    instr *n = fwd_like(d, i, OP_CODE_DERIVE, d->kind, 1, 2);
     if (!k || !n) return 0;
     k->dst[0] = diff_fwd_reg(d, 0);
     n->src[0] = f;
@@ -603,11 +603,11 @@ static code *finish_rev(diff *d, scope *s, uint32_t nresults) {
     return builder_finish_derived(rb, f, CODE_REV);
 }
 
-code *diff_fwd(vm *m, code *primal, uint64_t mask, bool pieces) {
-    bool cut = pieces && m->budgeted;
-    code *f = cut && primal->role == CODE_PLAIN ? code_segment(primal) : primal;
+code *diff_fwd(vm *m, code *primal, uint64_t mask, derive_kind kind) {
+    if (kind == DERIVE_PIECES && !m->budgeted) kind = DERIVE_WHOLE;
+    code *f = kind == DERIVE_PIECES && primal->role == CODE_PLAIN ? code_segment(primal) : primal;
     if (!f) return NULL;
-    diff d = {.m = m, .f = f, .pieces = cut, .mask = mask, .zero = REG_NONE};
+    diff d = {.m = m, .f = f, .kind = kind, .mask = mask, .zero = REG_NONE};
     arena_open(&d.arena, &m->mem, MEM_CODE);
     d.nactive = f->nregs + 1;
     d.active = arena_alloc(&d.arena, d.nactive);

@@ -13,7 +13,9 @@
  * With the optimiser off only forms are computed again: each operation then runs as often as its blocks say.
  *
  * This alters what is saved and no bit: the same kernels run on the same values. It looks at the primal
- * alone and never at sizes, so a checkpoint block does not change it. */
+ * alone and never at sizes, so a checkpoint block does not change it. Where rev may itself be differentiated
+ * in reverse all is saved (DERIVE_EXACT): a value computed again would take its cotangents to its arguments
+ * by itself, beside the one that fwd made, and the sums would come in another order. */
 #include "diff.h"
 #include <string.h>
 
@@ -226,7 +228,7 @@ void scope_settle(diff *d, scope *s)
     for (uint32_t j = 0; j < s->saved.n; j++)
         if (maker(&k, s->saved.of[j])) at[d->info[s->saved.of[j]].slot] = j;
     /* In program order, so that what a value is computed from has been decided. */
-    for (uint32_t slot = 1; slot < n && !d->failed && d->m->config.optimise; slot++) {
+    for (uint32_t slot = 1; slot < n && !d->failed && d->m->config.optimise && d->kind != DERIVE_EXACT; slot++) {
         if (at[slot] == none) continue;
         reg r = s->saved.of[at[slot]];
         const instr *i = maker(&k, r);

@@ -264,8 +264,8 @@ static void put_op(printer *p, const instr *i)
     if (row->imm == IMM_LOOP) text_printf(out, ".%s%s", loops[i->imm & LOOP_KIND], i->imm & LOOP_EXIT ? ".exit" : "");
     if (i->lazy && i->op == OP_CODE_LOOP) text_printf(out, ".lazy");
     if (row->imm == IMM_DERIVE) {
-        static const char *const kinds[] = {".fwd", ".jvp", ".pieces", ".whole"};
-        text_puts(out, kinds[i->imm <= DERIVE_WHOLE ? i->imm : 0]);
+        static const char *const kinds[] = {".fwd", ".jvp", ".pieces", ".whole", ".exact"};
+        text_puts(out, kinds[i->imm < DERIVE_KINDS ? i->imm : 0]);
     }
     if (i->flags & INSTR_STEP) text_puts(out, ".step");
     if (i->flags & INSTR_RESIDUAL) text_puts(out, ".residual");

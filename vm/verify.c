@@ -175,7 +175,7 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
     case IMM_NAMES: return check_names(v, i);
     case IMM_CONTRACT: return check_contract(v, i);
     case IMM_CALL: return i->imm < 2 * CALL_PULLBACK || bad(v, i, "flags %u", i->imm);
-    case IMM_DERIVE: return i->imm <= DERIVE_WHOLE || bad(v, i, "kind %u", i->imm);
+    case IMM_DERIVE: return i->imm < DERIVE_KINDS || bad(v, i, "kind %u", i->imm);
     case IMM_OPTIONS: return i->imm < v->c->noptions || bad(v, i, "options %u of %u", i->imm, v->c->noptions);
     case IMM_LOOP:
         return ((i->imm & LOOP_KIND) <= LOOP_TAPE && (i->imm == LOOP_WHILE || i->imm == LOOP_TAPE ||
