@@ -146,7 +146,7 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
         if (!n->next && want && gives_value(n)) return emit_value(e, n, true, tail);
         emit_statement(e, n);
     }
-    if (!want) return REG_NONE;
+    if (!want || e->failed || f->b.failed) return REG_NONE;
     if (f->top->dead) return tail ? f->states[f->nvars + FLAG_RESULT].now : REG_NONE;
     return emit_const(e, value_none());
 }
