@@ -1,10 +1,8 @@
 /* The assembler and the disassembler: every opcode goes from text to Code and back to the same text. */
-#include "unit.h"
 #include "code.h"
 #include "vm.h"
+#include "machine.h"
 #include <string.h>
-
-static vm *m;
 
 static size_t code_bytes; /* of a VM just opened */
 static void open_vm(void)
@@ -19,24 +17,6 @@ static void close_vm(void)
     code_blocks_close(m);
     ck_assert_uint_eq(m->mem.live[MEM_CODE], code_bytes);
     vm_close(m);
-}
-
-static const char *error_text(void)
-{
-    static char s[2000];
-    text t;
-    text_open(&t, &m->mem);
-    if (m->error) diag_render(m->error, false, &t);
-    snprintf(s, sizeof s, "%s", text_str(&t));
-    text_close(&t);
-    return s;
-}
-
-static code *assemble(const char *s)
-{
-    code *c = code_assemble(m, "test", s, strlen(s));
-    ck_assert_msg(c != NULL, "%s\n%s", s, error_text());
-    return c;
 }
 
 /* s is already as the disassembler writes it. */

@@ -1,11 +1,10 @@
 /* The interpreter: straight lines, branches, loops, calls, slots and last uses, errors and unwinding. */
-#include "unit.h"
 #include "exec.h"
 #include "run.h"
+#include "machine.h"
 #include <math.h>
 #include <string.h>
 
-static vm *m;
 static size_t base;      /* bytes held before a program ran */
 static char output[4096]; /* what print wrote */
 
@@ -27,23 +26,6 @@ static void open_with(bool optimise, bool trace)
 }
 static void open_vm(void) { open_with(true, false); }
 
-static const char *error_text(void)
-{
-    static char s[4000];
-    text t;
-    text_open(&t, &m->mem);
-    if (m->error) diag_render(m->error, false, &t);
-    snprintf(s, sizeof s, "%s", text_str(&t));
-    text_close(&t);
-    return s;
-}
-
-static void clear_error(void)
-{
-    diag_free(m->error);
-    m->error = NULL;
-}
-
 static void check_runs(code *c)
 {
     const run *r = run_of(m, c);
@@ -58,10 +40,9 @@ static void check_runs(code *c)
         check_runs(c->codes[i]);
 }
 
-static code *assemble(const char *s)
+static code *assemble_checked(const char *s)
 {
-    code *c = code_assemble(m, "test", s, strlen(s));
-    ck_assert_msg(c != NULL, "%s\n%s", s, error_text());
+    code *c = assemble(s);
     check_runs(c);
     return c;
 }
@@ -83,7 +64,7 @@ static value run_twice(code *c)
 
 static value run_text(const char *s)
 {
-    code *c = assemble(s);
+    code *c = assemble_checked(s);
     value v = run_twice(c);
     code_release(c);
     return v;
@@ -99,7 +80,7 @@ static double run_number(const char *s)
 /* It fails with a message that has each of the parts, and leaves nothing. */
 static void fails(const char *s, int n, const char *const *parts)
 {
-    code *c = assemble(s);
+    code *c = assemble_checked(s);
     for (int k = 0; k < 2; k++) {
         value out;
         size_t before[MEM_TAGS];
@@ -225,7 +206,7 @@ END_TEST
 START_TEST(interrupt)
 {
     open_vm();
-    code *c = assemble("fn main() {\n  t = const true\n  loop.while t do () { yield t }\n  return t\n}\n");
+    code *c = assemble_checked("fn main() {\n  t = const true\n  loop.while t do () { yield t }\n  return t\n}\n");
     value out;
     m->interrupt = 1;
     ck_assert(!vm_run(m, c, &out));
@@ -243,7 +224,7 @@ START_TEST(updates_in_place)
     /* One buffer for the whole loop: array bytes never go beyond one array and a header or two. */
     const char *s = "fn main() {\n  n = const 100000i64\n  z = const 0i64\n  x = prim zeros n\n  y = loop.range z, n, x do (i, s) {\n"
                     "    %1 = prim mul i, i\n    %2 = prim __setindex s, i, %1\n    yield %2\n  }\n  return y\n}\n";
-    code *c = assemble(s);
+    code *c = assemble_checked(s);
     value out;
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
     ck_assert_double_eq(array_at(as_array(out), 99999).u.f, 99999.0 * 99999.0);
@@ -254,7 +235,7 @@ START_TEST(updates_in_place)
     value_release(m, out);
     code_release(c);
     /* Somebody else holds it: then it is copied, once. */
-    c = assemble("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  x = prim zeros n\n  y = loop.range z, n, x do (i, s) {\n"
+    c = assemble_checked("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  x = prim zeros n\n  y = loop.range z, n, x do (i, s) {\n"
                  "    %2 = prim __setindex s, i, i\n    yield %2\n  }\n  %3 = prim __index x, z\n  %4 = prim sum y\n  %5 = tuple %3, %4\n  return %5\n}\n");
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
@@ -286,7 +267,7 @@ START_TEST(released_early)
                     "      c = const 1.0\n      yield c\n    }\n    y = prim zeros n\n    b = prim sum y\n    z = prim zeros n\n    c.2 = prim sum z\n"
                     "    %2 = prim add a, b\n    %3 = prim add %2, c.2\n    return %3\n  }\n  f = closure $0\n  t = const true\n  u = const false\n"
                     "  %1 = call f, t\n  %2 = call f, u\n  %3 = prim add %1, %2\n  return %3\n}\n";
-    code *c = assemble(s);
+    code *c = assemble_checked(s);
     value out;
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
@@ -294,7 +275,7 @@ START_TEST(released_early)
     ck_assert_uint_lt(m->mem.peak[MEM_ARRAY], 800000 + 10000);
     code_release(c);
     /* used in a loop, gone after it */
-    c = assemble("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  k = const 3i64\n  x = prim zeros n\n  w = const 0.0\n  a = loop.range z, k, w do (i, s) {\n"
+    c = assemble_checked("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  k = const 3i64\n  x = prim zeros n\n  w = const 0.0\n  a = loop.range z, k, w do (i, s) {\n"
                  "    %1 = prim sum x\n    %2 = prim add s, %1\n    yield %2\n  }\n  y = prim zeros n\n  %3 = prim sum y\n  %4 = prim add a, %3\n  return %4\n}\n");
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
@@ -478,7 +459,7 @@ START_TEST(tapes)
     value_release(m, v);
     ck_assert_uint_eq(m->stats.saved, 0);
     /* A tape nobody else holds is given back entry by entry: the peak is one tape, not two. */
-    code *c = assemble("fn main() {\n  n = const 100i64\n  z = const 0i64\n  k = const 1000i64\n  t = tape 1\n  t.2 = loop.range z, n, t do (i, s) {\n    x = prim zeros k\n"
+    code *c = assemble_checked("fn main() {\n  n = const 100i64\n  z = const 0i64\n  k = const 1000i64\n  t = tape 1\n  t.2 = loop.range z, n, t do (i, s) {\n    x = prim zeros k\n"
                        "    %2 = tapepush s, x\n    yield %2\n  }\n  u = tape 1\n  u.2 = loop.tape t.2:1, u do (x.2, s.2) {\n    y = prim zeros k\n    %3 = tapepush s.2, y\n    yield %3\n  }\n"
                        "  return z\n}\n");
     value out;
@@ -497,7 +478,7 @@ END_TEST
 START_TEST(refusals)
 {
     open_vm();
-    code *c = assemble("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  %1 = call g, f, x, x\n  r = record a: %1, b: x\n"
+    code *c = assemble_checked("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  %1 = call g, f, x, x\n  r = record a: %1, b: x\n"
                        "  r.2 = setfield c r, x\n  a = tuple f, x, x\n  p, q = try g, a\n  s, t = measure g, a\n  k = tape 1\n  k.2 = tapepush k, x\n  %2 = tuple r.2, p, s, k.2\n  return %2\n}\n");
     value out;
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());

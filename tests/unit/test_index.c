@@ -1,24 +1,12 @@
 /* test_index.c: index plans against a slow reading of NumPy's rules, element by element; updates in place and
  * not; sequences; and that nothing is held when memory is refused. */
-#include "unit.h"
 #include "views.h"
 #include "index.h"
+#include "machine.h"
 
-static vm *m;
-
-static bool apply(const char *name, uint32_t n, const value *args, uint64_t last, value *out) {
-    return prim_apply(m, prim_named(name), args, n, last, out);
-}
-static value call(const char *name, uint32_t n, const value *args, uint64_t last) {
-    value out = value_undef();
-    bool ok = apply(name, n, args, last, &out);
-    ck_assert_msg(ok, "%s: %s", name, m->error ? m->error->message : "failed");
-    return out;
-}
-static void clear_error(void) {
+static void expect_error(void) {
     ck_assert(m->error != NULL);
-    diag_free(m->error);
-    m->error = NULL;
+    clear_error();
 }
 
 /* --- random indices and what they mean --------------------------------------------------------------- */
@@ -159,7 +147,7 @@ START_TEST(selections_mean_what_numpy_says) {
         meaning w;
         meaning_of(&w, as_array(x), part, n);
         value args[3] = {x, value_object(&t->h)};
-        if (w.rank > RANK_MAX || !apply("__index", 2, args, 0, &out)) clear_error();
+        if (w.rank > RANK_MAX || !apply_last("__index", 2, args, 0, &out)) expect_error();
         else {
             int64_t at[RANK_MAX] = {0};
             if (w.rank == 0) ck_assert(view_equal(out, meaning_at(&w, at)));
@@ -173,12 +161,12 @@ START_TEST(selections_mean_what_numpy_says) {
             /* Writing back what was read changes nothing; x itself stays as it was in any case. */
             value before = value_object(&array_copy(m, as_array(x), (dtype)as_array(x)->dtype)->h), set;
             args[2] = out;
-            set = call("__setindex", 3, args, 0);
+            set = call_last("__setindex", 3, args, 0);
             ck_assert(value_same(x, before) && value_same(set, before));
             /* One number everywhere: every place that reading meets has it, and no other. */
             value_release(m, set);
             args[2] = as_array(x)->dtype == DTYPE_BOOL ? value_bool(true) : value_i64(77);
-            set = call("__setindex", 3, args, 0);
+            set = call_last("__setindex", 3, args, 0);
             meaning v = w;
             v.x = as_array(set);
             memset(at, 0, sizeof at);
@@ -205,7 +193,7 @@ START_TEST(masks_select_in_order) {
     for (int round = 0; round < 200; round++)
         for (int mrank = 1; mrank <= 3; mrank++) {
             value x = view_make(m, DTYPE_F64, 3, shape, (view_kind)below(VIEWS), view_number);
-            value k = view_make(m, DTYPE_BOOL, mrank, shape, (view_kind)below(VIEWS), view_number), args[2] = {x, k}, out = call("__index", 2, args, 0);
+            value k = view_make(m, DTYPE_BOOL, mrank, shape, (view_kind)below(VIEWS), view_number), args[2] = {x, k}, out = call_last("__index", 2, args, 0);
             int64_t at[RANK_MAX] = {0}, o = 0, rest = mrank == 3 ? 1 : mrank == 2 ? 5 : 15;
             do {
                 if (!array_get(as_array(k), at).u.i) continue;
@@ -230,31 +218,31 @@ START_TEST(updates_are_in_place_when_alone) {
     m = vm_open(NULL);
     int64_t n = 10;
     array *a = array_zeros(m, DTYPE_F64, 1, &n);
-    value args[3] = {value_object(&a->h), value_i64(3), value_f64(5)}, out = call("__setindex", 3, args, 1);
+    value args[3] = {value_object(&a->h), value_i64(3), value_f64(5)}, out = call_last("__setindex", 3, args, 1);
     ck_assert(out.u.o == &a->h && array_at(a, 3).u.f == 5); /* the same array, one more reference */
-    value again = call("__setindex", 3, args, 1);           /* now held twice: a copy */
+    value again = call_last("__setindex", 3, args, 1);           /* now held twice: a copy */
     ck_assert(again.u.o != &a->h);
     value_release(m, again);
     value_release(m, out);
     tuple *t = tuple_new(m, 2, 2);
     t->v[0] = value_i64(1), t->v[1] = args[0];
     args[0] = value_object(&t->h), args[1] = value_i64(1), args[2] = value_none();
-    out = call("__setindex", 3, args, 1);
+    out = call_last("__setindex", 3, args, 1);
     ck_assert(out.u.o == &t->h && t->v[1].tag == V_NONE);
     value_release(m, out);
     args[1] = value_i64(2);
-    ck_assert(!apply("__setindex", 3, args, 1, &out));
-    clear_error();
+    ck_assert(!apply_last("__setindex", 3, args, 1, &out));
+    expect_error();
     value_release(m, args[0]);
     /* Repeated places: the last wins; scatter_add adds every one. */
     int64_t three = 3;
     array *x = array_zeros(m, DTYPE_F32, 1, &n), *ix = array_zeros(m, DTYPE_I64, 1, &three), *v = array_zeros(m, DTYPE_F64, 1, &three);
     for (int64_t i = 0; i < 3; i++) ((double *)v->data)[i] = (double)(i + 1);
     value w[3] = {value_object(&x->h), value_object(&ix->h), value_object(&v->h)};
-    out = call("__setindex", 3, w, 0);
+    out = call_last("__setindex", 3, w, 0);
     ck_assert(as_array(out)->dtype == DTYPE_F32 && array_at(as_array(out), 0).u.f == 3);
     value_release(m, out);
-    out = call("scatter_add", 3, w, 0);
+    out = call_last("scatter_add", 3, w, 0);
     ck_assert(array_at(as_array(out), 0).u.f == 6);
     value_release(m, out);
     for (int i = 0; i < 3; i++) value_release(m, w[i]);
@@ -270,12 +258,12 @@ START_TEST(refused_memory_holds_nothing) {
         size_t live = m->mem.live_all;
         value args[3] = {x, ix, value_f64(1)};
         m->mem.fail_at = m->mem.count + k;
-        bool read = apply("__index", 2, args, 0, &out);
+        bool read = apply_last("__index", 2, args, 0, &out);
         if (read) value_release(m, out);
-        bool wrote = read && apply("__setindex", 3, args, 0, &out);
+        bool wrote = read && apply_last("__setindex", 3, args, 0, &out);
         if (wrote) value_release(m, out);
         m->mem.fail_at = 0;
-        if (!read || !wrote) clear_error();
+        if (!read || !wrote) expect_error();
         ck_assert(m->mem.live_all == live);
         value_release(m, x);
         value_release(m, ix);

@@ -1,11 +1,10 @@
 /* The optimiser and dead code: text in, the text of what is left out. */
-#include "unit.h"
 #include "code.h"
 #include "exec.h"
 #include "vm.h"
+#include "machine.h"
 #include <string.h>
 
-static vm *m;
 static size_t code_bytes;
 
 static void open_vm(void)
@@ -24,13 +23,6 @@ static void close_vm(void)
     code_blocks_close(m);
     ck_assert_uint_eq(m->mem.live[MEM_CODE], code_bytes);
     vm_close(m);
-}
-
-static code *assemble(const char *s)
-{
-    code *c = code_assemble(m, "test", s, strlen(s));
-    if (!c) close_vm();
-    return c;
 }
 
 static void check_text(const code *c, const char *want)

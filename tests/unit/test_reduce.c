@@ -1,19 +1,11 @@
 /* test_reduce.c: reductions against a plain reading of the tree that reduce.h defines, bit for bit, in every
  * representation of an array and for any number of threads; and the other reductions against their meaning. */
-#include "unit.h"
 #include "views.h"
 #include "reduce.h"
+#include "machine.h"
 
-static vm *m;
 static void open_vm(void) { m = vm_open(NULL); }
 static void close_vm(void) { vm_close(m); }
-
-static value call(const char *name, uint32_t n, const value *args) {
-    value out = value_undef();
-    bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
-    ck_assert_msg(ok, "%s: %s", name, m->error ? m->error->message : "failed");
-    return out;
-}
 
 /* --- the tree, read off its definition -------------------------------------------------------------- */
 
@@ -217,24 +209,6 @@ START_TEST(sorting_is_stable_and_puts_nans_last) {
     close_vm();
 }
 END_TEST
-
-/* Each allocation refused in turn: an error, and nothing held. */
-static void refuse_each(const char *name, uint32_t n, const value *args) {
-    for (uint64_t k = 1;; k++) {
-        size_t live = m->mem.live_all, texts = m->mem.live[MEM_TEXT];
-        value out = value_undef();
-        m->mem.fail_at = m->mem.count + k;
-        bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
-        bool refused = m->mem.count >= m->mem.fail_at;
-        m->mem.fail_at = 0;
-        if (ok) value_release(m, out);
-        ck_assert_msg(ok || m->error, "%s: refused without an error", name);
-        if (m->error) diag_free(m->error);
-        m->error = NULL;
-        ck_assert_msg(m->mem.live_all - m->mem.live[MEM_TEXT] == live - texts, "%s holds memory after allocation %d", name, (int)k);
-        if (!refused) return;
-    }
-}
 
 START_TEST(refused_memory_holds_nothing) {
     static const char *const names[] = {"sum", "mean", "var", "norm", "max", "argmax", "any", "median", "logsumexp", "softmax", "log_softmax",

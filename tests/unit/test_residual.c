@@ -1,10 +1,9 @@
 /* Residuals: regions forced again, what blocks keep, tapes, and the account of what is held. */
-#include "unit.h"
 #include "exec.h"
 #include "run.h"
+#include "machine.h"
 #include <string.h>
 
-static vm *m;
 static char output[4096], notes[4096];
 
 static bool collect(void *ctx, const char *s, size_t n)
@@ -35,24 +34,6 @@ static void close_vm(void)
     ck_assert_uint_eq(m->stats.saved, 0);
     ck_assert_uint_eq(m->mem.live[MEM_RESIDUAL], 0);
     vm_close(m);
-}
-
-static const char *error_text(void)
-{
-    static char s[4000];
-    text t;
-    text_open(&t, &m->mem);
-    if (m->error) diag_render(m->error, false, &t);
-    snprintf(s, sizeof s, "%s", text_str(&t));
-    text_close(&t);
-    return s;
-}
-
-static code *assemble(const char *s)
-{
-    code *c = code_assemble(m, "test", s, strlen(s));
-    ck_assert_msg(c != NULL, "%s\n%s", s, error_text());
-    return c;
 }
 
 static value run_code(code *c)

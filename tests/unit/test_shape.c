@@ -1,20 +1,9 @@
 /* test_shape.c: views share their elements; every kernel that changes shape gives the same for a view as for a
  * dense copy of it; the transposes used by derivatives satisfy <a, f(x)> = <f'(a), x>. */
-#include "unit.h"
 #include "views.h"
 #include "index.h"
+#include "machine.h"
 
-static vm *m;
-
-static bool apply(const char *name, uint32_t n, const value *args, value *out) {
-    return prim_apply(m, prim_named(name), args, n, 0, out);
-}
-static value call(const char *name, uint32_t n, const value *args) {
-    value out = value_undef();
-    bool ok = apply(name, n, args, &out);
-    ck_assert_msg(ok, "%s: %s", name, m->error ? m->error->message : "failed");
-    return out;
-}
 static value whole(int64_t i) { return value_i64(i); }
 static value pair(value a, value b) {
     tuple *t = tuple_new(m, 2, 2);
@@ -43,24 +32,6 @@ START_TEST(views_share) {
     vm_close(m);
 }
 END_TEST
-
-/* Each allocation refused in turn: an error, and nothing held. */
-static void refuse_each(const char *name, uint32_t n, const value *args) {
-    for (uint64_t k = 1;; k++) {
-        size_t live = m->mem.live_all, texts = m->mem.live[MEM_TEXT];
-        value out = value_undef();
-        m->mem.fail_at = m->mem.count + k;
-        bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
-        bool refused = m->mem.count >= m->mem.fail_at;
-        m->mem.fail_at = 0;
-        if (ok) value_release(m, out);
-        ck_assert_msg(ok || m->error, "%s: refused without an error", name);
-        if (m->error) diag_free(m->error);
-        m->error = NULL;
-        ck_assert_msg(m->mem.live_all - m->mem.live[MEM_TEXT] == live - texts, "%s holds memory after allocation %d", name, (int)k);
-        if (!refused) return;
-    }
-}
 
 /* A call with its arguments after x, and whether x is square or a vector. */
 typedef struct layout { const char *name; uint32_t n; value args[4]; } layout;
