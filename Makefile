@@ -39,7 +39,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz asan tsan check format flags bench install clean help
+.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -48,7 +48,7 @@ help:
 	@echo "make run       build and run the main example"
 	@echo "make test      build and pass the tests"
 	@echo "make flags     the same under each switch of the engine"
-	@echo "make bench     against PyTorch, which it installs"
+	@echo "make bench     against PyTorch, JAX and ADOL-C, which it installs"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
 	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
@@ -189,10 +189,19 @@ tsan:
 flags: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/run_flags.sh
 
-# Against PyTorch (Debian's python3-torch, for its own sake, with a BLAS that shares OpenMP's threads).
+# Against PyTorch, ADOL-C (Debian's) and JAX (PyPI's, in a virtual environment). BENCH=: options and workloads of run.py.
+BENCH_DEPS := python3-torch python3-venv libopenblas0-openmp libadolc-dev
 bench: $(BUILD)/replay
-	@dpkg-query -W python3-torch libopenblas0-openmp >/dev/null 2>&1 || $(SUDO) apt-get install -y -q python3-torch libopenblas0-openmp
-	REPLAY=$(BUILD)/replay LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp python3 tests/bench/run.py
+	@dpkg-query -W $(BENCH_DEPS) >/dev/null 2>&1 || $(SUDO) apt-get install -y -q $(BENCH_DEPS)
+	@mkdir -p $(BUILD)/bench
+	[ -x $(BUILD)/bench/jax/bin/python ] || { python3 -m venv $(BUILD)/bench/jax && $(BUILD)/bench/jax/bin/pip install -q 'jax[cpu]'; }
+	g++ -O2 -march=x86-64-v3 -o $(BUILD)/bench/adolc tests/bench/adolc_peer.cpp -ladolc
+	$(CC) -O2 -shared -fPIC -fno-builtin -o $(BUILD)/bench/memtrack.so tests/bench/memtrack.c
+	REPLAY=$(BUILD)/replay LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp JAX_PYTHON=$(BUILD)/bench/jax/bin/python \
+	    ADOLC=$(BUILD)/bench/adolc MEMTRACK=$(abspath $(BUILD)/bench/memtrack.so) python3 tests/bench/run.py $(BENCH)
+# Replay against itself: the price of a checkpoint, growth, threads.
+bench-more: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay python3 tests/bench/more.py $(BENCH)
 
 # Fuzzing with libFuzzer, for which clang is needed (libclang-rt-14-dev): FUZZ_SECONDS= for each target. Two files
 # are gcc's, which clang's vectors do not fit; OpenMP is off and its header is a stub.

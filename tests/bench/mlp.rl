@@ -2,10 +2,9 @@
 # Further arguments: layers, batch, and "block" for a checkpoint around each layer.
 import "./measure.rl" as m
 
-a = args()
 layers = m.number(1, 64)
 batch = m.number(2, 512)
-mode = if (len(a) > 3) { a[3] } else { "plain" }
+mode = m.word(3, "plain")
 width = 512
 x = m.noise(1, (batch, width))
 y = m.noise(2, (batch, width))

@@ -7,16 +7,12 @@ p0 = {w1: m.noise(2, (2, 16)), b1: zeros(16), w2: m.noise(3, (16, 1)) / 4, b2: z
 
 fn loss(p) = mean((tanh(x @ p.w1 + p.b1) @ p.w2 + p.b2 - y) ^ 2)
 
-times = []
-p = p0
-l = 0.0
-for (run in 0..m.number(0, 3) + 1) {
-  start = time()
+fn train() {
   p = p0
   for (step in 0..5000) {
     (l, g) = value_and_grad(loss)(p)
     p = p - 0.05 * g
   }
-  times = concat((times, [1000 * (time() - start)]))
+  (l, p.w1)
 }
-m.report("tiny", times, l, sqrt(sum(p.w1 * p.w1)))
+m.repeat("tiny", train, m.norm_of, 3)

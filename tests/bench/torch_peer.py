@@ -1,7 +1,10 @@
-"""torch_peer.py NAME STEPS THREADS: a workload of this folder as idiomatic PyTorch, eager; one line as measure.rl's.
+"""torch_peer.py NAME STEPS THREADS [MODE]: a workload of this folder as idiomatic PyTorch, eager; one line as measure.rl's.
 
-Inputs are those of the .rl file of that name; `peak` is what the resident set grew by, in MiB.
+Inputs are those of the .rl file of that name; `grown` is what the resident set grew by, in MiB; `live`, when
+memtrack.so is preloaded, live heap bytes above the inputs'. MODE: for mlp "wide" (16 layers, batch 4096) or
+"wide-block", with every layer checkpointed.
 """
+import ctypes
 import resource
 import statistics
 import sys
@@ -10,8 +13,10 @@ import time
 import numpy as np
 import torch
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 name, steps, threads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+mode = sys.argv[4] if len(sys.argv) > 4 else ""
 double = name in ("heat", "scalar", "tiny", "newton")
 dtype = torch.float64 if double else torch.float32
 torch.set_default_dtype(dtype)
@@ -31,14 +36,18 @@ def leaf(t):
 
 
 def mlp():
-    x, y = noise(1, 512, 512), noise(2, 512, 512)
-    W = [leaf(noise(10 + i, 512, 512) / 512**0.5) for i in range(64)]
+    layers, batch = (16, 4096) if mode.startswith("wide") else (64, 512)
+    x, y = noise(1, batch, 512), noise(2, batch, 512)
+    W = [leaf(noise(10 + i, 512, 512) / 512**0.5) for i in range(layers)]
     b = [leaf(torch.zeros(512)) for _ in W]
+
+    def layer(h, w, c):
+        return torch.tanh(torch.addmm(c, h, w))
 
     def loss():
         h = x
         for w, c in zip(W, b):
-            h = torch.tanh(torch.addmm(c, h, w))
+            h = checkpoint(layer, h, w, c, use_reentrant=False) if mode.endswith("block") else layer(h, w, c)
         return ((h - y) ** 2).mean()
     return loss, W + b
 
@@ -169,17 +178,32 @@ def resident():
         return int(f.read().split()[1]) * resource.getpagesize() / 2**20
 
 
-before = resident()
+class Heap:
+    """Live heap bytes, when memtrack.so is preloaded."""
+
+    def __init__(self):
+        self.lib = ctypes.CDLL(None)
+        self.on = hasattr(self.lib, "memtrack_peak")
+        if self.on:
+            self.lib.memtrack_live.restype = self.lib.memtrack_peak.restype = ctypes.c_long
+            self.lib.memtrack_reset()
+            self.base = self.lib.memtrack_live()
+
+    def grown(self):
+        return (self.lib.memtrack_peak() - self.base) / 2**20 if self.on else 0
+
+
 times = []
 if name in ("tiny", "newton"):
     run = run_tiny if name == "tiny" else run_newton
+    before, heap = resident(), Heap()
     for k in range(steps + 1):
         t = time.perf_counter()
         l, norm = run()
         times.append(1e3 * (time.perf_counter() - t))
 else:
     loss, params = globals()[name]()
-    before = resident()
+    before, heap = resident(), Heap()
     for k in range(steps + 1):
         for p in params:
             p.grad = None
@@ -189,5 +213,6 @@ else:
         l = float(out)
         times.append(1e3 * (time.perf_counter() - t))
     norm = float(torch.sqrt(sum((p.grad.double() ** 2).sum() for p in params)))
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
-print(f"{name} first_ms {times[0]:.3f} median_ms {statistics.median(times[1:]):.3f} loss {l:.9e} gradient {norm:.9e} peak {peak:.1f}")
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before
+print(f"{name} first_ms {times[0]:.3f} median_ms {statistics.median(times[1:] or times):.3f} loss {l:.9e} gradient {norm:.9e} "
+      f"grown {grown:.1f} live {heap.grown():.1f}")
