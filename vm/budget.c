@@ -4,7 +4,10 @@
 #include "vm.h"
 #include "run.h"
 
-enum { STATES_FIRST = 32 /* a state for each 32nd part of the budget that is filled, while memory lasts */ };
+enum {
+    STATES_FIRST = 32, /* a state for each 32nd part of the budget that is filled, while memory lasts */
+    BATCH = 256        /* of the budget this part is let go of at once, when there are equals */
+};
 
 void budget_join(vm *m, looptape *l)
 {
@@ -55,19 +58,31 @@ static double useful(const vm *m, size_t have, size_t need)
     return (double)(have < most ? have : most) + 1;
 }
 
-bool budget_evict(void *ctx, size_t bytes)
+/* The held state, but the first, with the fewest steps from the one below: the lowest of equal ones. */
+static uint64_t nearest_state(looptape *l)
 {
-    vm *m = ctx;
+    if (l->nearest) return l->nearest;
+    uint64_t best = 1;
+    for (uint64_t k = 2; k < l->nheld; k++)
+        if (l->held[k].at - l->held[k - 1].at < l->held[best].at - l->held[best - 1].at) best = k;
+    return l->nearest = best;
+}
+
+/* What costs least to have again goes, of all loops but `spare`. */
+static bool let_go(vm *m, size_t bytes, const looptape *spare)
+{
     looptape *best = NULL;
     uint64_t state = 0; /* 0: the lowest entry */
     double least = 0;
     for (looptape *l = m->tapes; l; l = l->earlier) {
+        if (l == spare) continue;
         double cost = step_cost(l);
         if (l->count) {
             double per = cost / useful(m, l->entry_size, bytes);
             if (!best || per <= least) best = l, least = per, state = 0; /* of equal ones the oldest, used last */
         }
-        for (uint64_t k = 1; k < l->nheld; k++) {
+        if (l->nheld > 1) {
+            uint64_t k = nearest_state(l);
             double per = cost * (double)(l->held[k].at - l->held[k - 1].at) / useful(m, l->state_size, bytes);
             if (!best || per < least) best = l, least = per, state = k;
         }
@@ -76,15 +91,27 @@ bool budget_evict(void *ctx, size_t bytes)
     best->is_short = true;
     uint64_t born = best->born;
     size_t live = m->mem.live[MEM_ARRAY];
+    /* Entries of one loop cost the same: a few go at once, so that looking through the loops is not all that is done. */
+    size_t quota = m->mem.array_budget / BATCH;
     if (state) looptape_drop_state(m, best, state);
-    else looptape_drop_entry(m, best);
+    else
+        do looptape_drop_entry(m, best);
+        while (best->count && live - m->mem.live[MEM_ARRAY] < quota);
     live -= m->mem.live[MEM_ARRAY];
     for (looptape *l = m->tapes; l && live; l = l->earlier)
         if (born < l->began_at) l->gone += live;
     return true;
 }
 
+bool budget_evict(void *ctx, size_t bytes) { return let_go(ctx, bytes, NULL); }
+
 /* --- planning --------------------------------------------------------------------------------- */
+
+uint64_t budget_runs(uint64_t n, budget_plan p)
+{
+    uint64_t runs = schedule_runs((n + p.w - 1) / p.w, p.s);
+    return runs > UINT64_MAX / p.w ? UINT64_MAX : runs * p.w;
+}
 
 budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state)
 {
@@ -95,9 +122,9 @@ budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state)
         if (w > n) w = n;
         if (w > 1 && entry > room / (w - 1)) break;
         size_t left = room - (w - 1) * entry; /* one entry is set aside already */
-        uint64_t s = 1 + left / state, blocks = (n + w - 1) / w, runs = schedule_runs(blocks, s);
-        if (runs > UINT64_MAX / w) runs = UINT64_MAX / w;
-        if (runs * w < least) least = runs * w, best = (budget_plan){w, s};
+        budget_plan p = {w, 1 + left / state};
+        uint64_t runs = budget_runs(n, p);
+        if (runs < least) least = runs, best = p;
         if (w == n || !least) break;
     }
     return best;
@@ -133,13 +160,58 @@ size_t budget_size(const value *v, uint32_t n)
     return bytes;
 }
 
+/* What all other loops hold and may let go of, and the operations it would take to have it again. */
+static size_t held_by_others(const vm *m, const looptape *l, double *again)
+{
+    size_t bytes = 0;
+    *again = 0;
+    for (const looptape *o = m->tapes; o; o = o->earlier) {
+        if (o == l) continue;
+        uint64_t steps = o->count;
+        bytes += o->count * o->entry_size;
+        if (o->nheld > 1) {
+            bytes += (o->nheld - 1) * o->state_size;
+            steps += o->held[o->nheld - 1].at - o->held[0].at;
+        }
+        *again += (double)steps * step_cost(o);
+    }
+    return bytes;
+}
+
+/* A plan for n steps of l, within the room that is free beside what is `taken`, or with a part of what the others
+   hold: whichever repeats least, what they would repeat counted. What they hold goes when it is needed, and
+   whatever costs least goes first (budget_evict). */
+static budget_plan plan_for(const vm *m, const looptape *l, uint64_t n, size_t taken, size_t *from_others)
+{
+    enum { PARTS = 8 };
+    double again, least = 0;
+    /* Of uneven entries a window has larger ones than the mean. */
+    size_t entry = l->entry_most - l->entry_size < l->entry_size / 4 ? l->entry_most : l->entry_size + l->entry_size / 4;
+    size_t room = room_of(m, l, taken), theirs = held_by_others(m, l, &again), most = room_of(m, l, 0);
+    budget_plan best = {1, 1};
+    for (int k = 0; k <= PARTS; k++) {
+        size_t more = theirs / PARTS * (size_t)k;
+        budget_plan p = budget_choose(n, room + more < most ? room + more : most, entry, l->state_size);
+        double cost = (double)budget_runs(n, p) * step_cost(l) + again * k / PARTS;
+        if (!k || cost < least) least = cost, best = p, *from_others = more;
+    }
+    return best;
+}
+
 /* The next position to hold, above the present one, by a plan for the whole loop; held states that do not
    serve it go. */
 static void plan_forward(vm *m, looptape *l)
 {
     size_t live = m->mem.live[MEM_ARRAY], others = l->live_first < live ? l->live_first : live;
     uint64_t end = l->counted ? l->length : 2 * (l->at > 8 ? l->at : 8), at = 0, serve = 0;
-    budget_plan p = budget_choose(end, room_of(m, l, others), l->entry_size, l->state_size);
+    size_t more;
+    budget_plan p = plan_for(m, l, end, others, &more);
+    /* Where the length is a guess, or steps are uneven, states are held half as far apart, if that repeats little
+       more: one is small beside the steps that it saves. */
+    if (p.w > 1 && (!l->counted || l->entry_most > l->entry_size + l->entry_size / 16)) {
+        budget_plan closer = {p.w / 2, p.s + (p.w - p.w / 2) * l->entry_size / (l->state_size + 1)};
+        if (budget_runs(end, closer) <= budget_runs(end, p) + budget_runs(end, p) / 4) p = closer;
+    }
     l->next = UINT64_MAX;
     for (;;) {
         /* The highest held state up to `at` stands for it. */
@@ -208,7 +280,9 @@ bool budget_aim(vm *m, looptape *l, uint64_t want)
         if (!l->nheld) return vm_fail(m, DIAG_INTERNAL, "a loop tape without a state for iteration %llu", (unsigned long long)want);
         const loop_state *top = &l->held[l->nheld - 1];
         uint64_t n = want + 1 - top->at;
-        budget_plan p = budget_choose(n, room_of(m, l, m->mem.live[MEM_ARRAY]), l->entry_size, l->state_size);
+        size_t live = m->mem.live[MEM_ARRAY], more;
+        budget_plan p = plan_for(m, l, n, live, &more);
+        while (more && m->mem.live[MEM_ARRAY] + more > live && let_go(m, more, l)) {}
         uint64_t step = budget_split(n, p);
         if (!looptape_copy_top(m, l)) return false;
         l->windowing = step >= n;

@@ -24,6 +24,8 @@ void budget_leave(vm *m, looptape *l);
    and states held at once, the first included. */
 typedef struct budget_plan { uint64_t w, s; } budget_plan;
 budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state);
+/* Steps that p repeats, beside recording each once. */
+uint64_t budget_runs(uint64_t n, budget_plan p);
 /* How far to run from the state before holding the next one; n or more: not at all, record. */
 uint64_t budget_split(uint64_t n, budget_plan p);
 

@@ -51,6 +51,7 @@ bool looptape_hold_work(vm *m, looptape *l)
     }
     if (!l->work_holds)
         for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, l->work.v[i]);
+    l->nearest = 0;
     l->held[l->nheld] = l->work;
     l->held[l->nheld++].shared = false;
     l->working = l->work_holds = false;
@@ -63,6 +64,7 @@ bool looptape_hold_work(vm *m, looptape *l)
 static void unhold(vm *m, looptape *l, uint64_t k)
 {
     loop_state s = l->held[k];
+    l->nearest = 0;
     memmove(l->held + k, l->held + k + 1, (l->nheld - k - 1) * sizeof *l->held);
     l->nheld--;
     if (!s.shared) m->stats.snapshots--;
@@ -73,6 +75,7 @@ static void unhold(vm *m, looptape *l, uint64_t k)
 static void take_last(vm *m, looptape *l)
 {
     loop_state s = l->held[--l->nheld];
+    l->nearest = 0;
     if (!s.shared) m->stats.snapshots--;
     l->work = s;
     l->working = l->work_holds = true;
@@ -238,7 +241,9 @@ static void measure(vm *m, looptape *l, bool entry)
     if (spike > l->spike) l->spike = spike;
     if (!entry) return;
     live += l->gone;
-    l->entries_size += live > l->live ? live - l->live : 0;
+    size_t bytes = live > l->live ? live - l->live : 0;
+    if (bytes > l->entry_most) l->entry_most = bytes;
+    l->entries_size += bytes;
     l->entry_size = l->entries_size / ++l->entries;
 }
 
@@ -328,6 +333,7 @@ looptape *looptape_copy(vm *m, const looptape *l)
     c->target = l->target;
     c->entry_size = l->entry_size;
     c->entries_size = l->entries_size;
+    c->entry_most = l->entry_most;
     c->entries = l->entries;
     c->state_size = l->state_size;
     c->ops = l->ops;

@@ -55,7 +55,8 @@ typedef struct looptape {
     size_t high;                /* mem.array_high before that was set for the measure that is being taken */
     uint64_t born, began_at;    /* in vm->tapes_made: this one, and when the step that runs began */
     size_t gone;                /* bytes let go of since, but for what the step itself made */
-    size_t entries_size;        /* of all entries measured */
+    size_t entries_size, entry_most; /* of all entries measured, of the largest */
+    uint64_t nearest;           /* budget.c: the state that costs least to make again; 0: not known */
     bool working, work_holds;   /* there is one; its values are held in the sense of residual.h */
     uint64_t target;
     bool reversed;              /* it was walked */
