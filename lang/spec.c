@@ -1,5 +1,5 @@
 /* spec.c: `replay spec`: the sections of SPEC.md that are made of the tables, in Markdown: builtins
- * from vm/prim.def and the preloaded modules, opcodes from vm/op.def. SPEC.md holds this text between
+ * from vm/prim.def and the preloaded modules, the other modules, opcodes from vm/op.def. SPEC.md holds this text between
  * two markers, and a test compares. */
 #include "command.h"
 #include "modules.h"
@@ -36,46 +36,33 @@ static void put_rows(uint32_t from, uint32_t to, const char *title, text *t)
     }
 }
 
-/* A top-level function of a preloaded module: its signature, up to the parenthesis that closes it, and the
-   comment lines above. */
-static void put_function(const char *module, const char *fn, text *t)
+/* A top-level function of a module: its signature, up to the parenthesis that closes it, and the comment above. */
+static void put_function(vm *m, const char *module, const char *fn, text *t)
 {
-    const char *s = fn + 3, *e = s;
-    int depth = 0;
-    do {
-        depth += *e == '(';
-        depth -= *e == ')';
-        e++;
-    } while (depth || *e != ' ');
-    text_printf(t, "**`%.*s`** ", (int)(e - s), s);
-    const char *from = fn;
+    const char *s = fn + 3, *open = strchr(s, '('), *from = fn;
+    text doc;
+    text_open(&doc, &m->mem);
+    text_printf(t, "**`%.*s`** ", (int)(open - s + (ptrdiff_t)help_head(open, strlen(open))), s);
     for (;;) {
         const char *line = from - 1;
         while (line > module && line[-1] != '\n') line--;
         if (line >= from || line < module || *line != '#') break;
         from = line;
     }
-    /* "f(x): what it is" repeats the signature; what is said follows the colon. */
-    bool first = true;
-    for (; from < fn; from = strchr(from, '\n') + 1) {
-        const char *p = from + 1 + (from[1] == ' '), *end = strchr(from, '\n');
-        if (first) {
-            const char *colon = memmem(p, (size_t)(end - p), "): ", 3);
-            if (colon) p = colon + 3;
-        }
-        text_printf(t, "%s%.*s", first ? "" : " ", (int)(end - p), p);
-        first = false;
-    }
-    text_puts(t, "\n\n");
+    for (; from < fn; from = strchr(from, '\n') + 1)
+        text_printf(&doc, "%.*s\n", (int)(strcspn(from, "\n") - 1 - (from[1] == ' ')), from + 1 + (from[1] == ' '));
+    help_written(text_str(&doc), HELP_MARKDOWN, t);
+    text_putc(t, '\n');
+    text_close(&doc);
 }
 
-static void put_preloaded(const struct stdlib_module *m, text *t)
+static void put_module(vm *m, const struct stdlib_module *module, text *t)
 {
-    for (const char *s = m->text; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
-        if (!strncmp(s, "fn ", 3) && strncmp(s, "fn _", 4)) put_function(m->text, s, t);
+    for (const char *s = module->text; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
+        if (!strncmp(s, "fn ", 3) && strncmp(s, "fn _", 4)) put_function(m, module->text, s, t);
 }
 
-static void put_builtins(text *t)
+static void put_builtins(host *h, text *t)
 {
     text_puts(t, "## Builtins\n\n");
     uint32_t at = 0;
@@ -86,7 +73,18 @@ static void put_builtins(text *t)
     for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
         if (!host_preloads(m->name)) continue;
         text_puts(t, !strcmp(m->name, "derive") ? "### Derivatives\n\n" : "### Functions of functions\n\n");
-        put_preloaded(m, t);
+        put_module(h->vm, m, t);
+    }
+}
+
+static void put_modules(host *h, text *t)
+{
+    text_puts(t, "## The modules that come with Replay\n\nEach is imported by name, as in `import \"nn\" as nn`, and written in "
+                 "Replay: the derivative of its functions is\nthat of their bodies.\n\n");
+    for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
+        if (host_preloads(m->name)) continue;
+        text_printf(t, "### %s\n\n", m->name);
+        put_module(h->vm, m, t);
     }
 }
 
@@ -120,7 +118,8 @@ int command_spec(host *h)
 {
     text t;
     text_open(&t, &h->vm->mem);
-    put_builtins(&t);
+    put_builtins(h, &t);
+    put_modules(h, &t);
     put_opcodes(&t);
     int status = command_print(&t) ? 0 : 1;
     text_close(&t);

@@ -23,6 +23,8 @@ fn __gradients(d, positions, single, f, args) {
 # value_and_grad(f): a function giving (value, gradient) of f, whose result is one float.
 # wrt: the position or name of the argument to differentiate by, or a tuple of them.
 # aux: f returns (value, extra); the function then gives ((value, extra), gradient).
+#   value_and_grad(fn(x) = sum(x ^ 2))([1, 2])  # (5, [2, 4])
+#   value_and_grad(fn(x, y) = x * y, wrt = "y")(3, 4)  # (12, 3)
 fn value_and_grad(f, wrt = 0, aux = false) = fn(args...) {
   positions = __wrt(f, wrt, args)
   (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
@@ -32,6 +34,8 @@ fn value_and_grad(f, wrt = 0, aux = false) = fn(args...) {
 
 # grad(f): a function giving the gradient of f, whose result is one float. See value_and_grad; with
 # aux = true it gives (gradient, extra).
+#   grad(fn(x) = x ^ 3)(2)  # 12
+#   grad(fn(p) = p.a * p.b)({a: 3.0, b: 4.0})  # {a: 4, b: 3}
 fn grad(f, wrt = 0, aux = false) = fn(args...) {
   positions = __wrt(f, wrt, args)
   (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
@@ -48,6 +52,8 @@ fn __finish_all(d, args) {
 
 # vjp(f, args...): (f(args...), back), where back(dy) gives the cotangent of the argument, or the tuple
 # of them when there are several.
+#   vjp(sin, 0)[1](2)  # 2
+#   vjp(fn(x, y) = x * y, 3.0, [1, 2])[1]([1, 1])  # (3, [3, 3])
 fn vjp(f, args...) {
   (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args)
   back = fn(dy) {
@@ -59,6 +65,8 @@ fn vjp(f, args...) {
 
 # jvp(f, args, tangents): (f(args...), tangent of the result); args and tangents are tuples, or one value
 # each for a function of one argument.
+#   jvp(fn(x) = x ^ 2, 3, 1)  # (9, 6)
+#   jvp(fn(x, y) = x * y, (3, 4), (1, 0))  # (12, 4)
 fn jvp(f, args, tangents) {
   a = if (type(args) == "tuple") { args } else { (args,) }
   t = if (type(args) == "tuple") { tangents } else { (tangents,) }
@@ -113,6 +121,8 @@ fn __array_only(v, what, who) {
 # jacobian(f): a function giving the derivative of every element of f's result by every element of its
 # argument: an array of the result's shape followed by the argument's. By columns (forward) or by rows
 # (reverse), whichever are fewer.
+#   jacobian(fn(x) = x ^ 2)([1, 2])  # [[2, 0], [0, 4]]
+#   jacobian(fn(x) = [x, 3 * x])(2)  # [1, 3]
 fn jacobian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
   x = __array_only(args[k], "an argument", "jacobian")
@@ -137,6 +147,8 @@ fn jacobian(f, wrt = 0) = fn(args...) {
 
 # hessian(f): a function giving the second derivatives of f, whose result is one float, by every two
 # elements of its argument: forward over reverse, a column at a time.
+#   hessian(fn(x) = x[0] ^ 2 * x[1])([1, 2])  # [[4, 2], [2, 0]]
+#   hessian(fn(x) = x ^ 3)(2)  # 12
 fn hessian(f, wrt = 0) = fn(args...) {
   k = __wrt(f, wrt, args)[0]
   __array_only(args[k], "an argument", "hessian")
@@ -145,10 +157,14 @@ fn hessian(f, wrt = 0) = fn(args...) {
 }
 
 # hvp(f, x, v): the Hessian of f at x times v, forward over reverse, without forming the Hessian.
+#   hvp(fn(x) = sum(x ^ 3), [1, 2], [1, 0])  # [6, 0]
+#   hvp(fn(x) = x ^ 3, 2.0, 1.0)  # 12
 fn hvp(f, x, v) = jvp(grad(f), (x,), (v,))[1]
 
 # custom_vjp(f, back): the function f with a derivative of its own: back(dy, y, args...) gives the
 # cotangent of the argument, or the tuple of them when there are several.
+#   grad(custom_vjp(round, fn(dy, y, x) = dy))(2.4)  # 1
+#   custom_vjp(fn(x) = x + 1, fn(dy, y, x) = dy)(1)  # 2
 fn custom_vjp(f, back) = __custom(f, back)
 
 # The tangent of a custom_vjp function: the transpose of back, which is linear in dy.
@@ -164,6 +180,8 @@ fn __custom_jvp(f, back, args, tangents) {
 # program wants it for; block is the line of the checkpoint block that is replayed from it, else 0. blocks has
 # {line, function, count, enters, bytes} for each block. bytes is the sum of what was computed, given_bytes that of
 # arguments and captured values (a scalar is no array and counts 0).
+#   saved(fn(x) = sum(exp(x)), [1, 2]).bytes  # 16
+#   saved(fn(x) = sum(2 * x), [1, 2]).bytes  # 0
 fn saved(f, args...) {
   (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args)
   __saved(pullback, f, args)
@@ -172,6 +190,8 @@ fn saved(f, args...) {
 # check_grad(f, args...): compares the gradient of f with central differences at every element of every
 # float argument. table has a row for each: derivative, central difference, relative error; worst is the
 # largest error.
+#   check_grad(fn(x) = sum(sin(x)), [1, 2]).worst < 1e-6  # true
+#   shape(check_grad(fn(x) = x ^ 2, 3.0).table)  # (1, 3)
 fn check_grad(f, args...) {
   state = seed()
   p = flatten(args)

@@ -9,13 +9,19 @@
 #
 #     checkpoint (slots = 8) < for (i in 0..n) { y = ode.rk4_step(f, i * h, y, h) } >
 
-# euler_step(f, t, y, h): from t to t + h along the slope at the start; first order.
+# euler_step(f, t, y, h): from t to t + h along the slope at the start; first order. What a step gives is like y.
+#   ode.euler_step(fn(t, y) = y, 0, 1, 0.5)  # 1.5
+#   ode.euler_step(fn(t, y) = 2 * t, 1, [5, 6], 0.5)  # [6, 7]
 fn euler_step(f, t, y, h) = y + h * f(t, y)
 
 # midpoint_step(f, t, y, h): along the slope half-way; second order.
+#   ode.midpoint_step(fn(t, y) = y, 0, 1, 0.5)  # 1.625
+#   ode.midpoint_step(fn(t, y) = 2 * t, 0, 0, 3)  # 9
 fn midpoint_step(f, t, y, h) = y + h * f(t + h / 2, y + h / 2 * f(t, y))
 
 # rk4_step(f, t, y, h): along a mean of four slopes (Runge and Kutta, 1901); fourth order.
+#   ode.rk4_step(fn(t, y) = 4 * t ^ 3, 0, 0, 2)  # 16
+#   round(ode.rk4_step(fn(t, y) = y, 0, 1, 0.5) * 10000) / 10000  # 1.6484
 fn rk4_step(f, t, y, h) {
   a = f(t, y)
   b = f(t + h / 2, y + h / 2 * a)
@@ -24,7 +30,9 @@ fn rk4_step(f, t, y, h) {
   y + h / 6 * (a + 2 * b + 2 * c + d)
 }
 
-# solve(step, f, y, ts): the solution at each of ts by any of the steps above.
+# solve(step, f, y, ts): the solution at each of ts by any of the steps above: [times, ...] for y: [...].
+#   ode.solve(ode.euler_step, fn(t, y) = y, 1.0, [0, 1, 2])  # [1, 2, 4]
+#   ode.solve(ode.euler_step, fn(t, y) = y, 1.0, [0, 1], steps = 2)  # [1, 2.25]
 fn solve(step, f, y, ts, steps = 1) {
   ys = (y,)
   for (i in 1..len(ts)) {
@@ -40,17 +48,25 @@ fn solve(step, f, y, ts, steps = 1) {
 # A tuple of states as one state of arrays with a new first axis.
 fn _stacked(ys) = tree_map(fn(parts...) = stack(parts), ys...)
 
-# euler(f, y, ts): first order.
+# euler(f, y, ts): the solution at each of ts: [times, ...] for y: [...]; first order.
+#   ode.euler(fn(t, y) = y, 1.0, [0, 1, 2])  # [1, 2, 4]
+#   grad(fn(y) = ode.euler(fn(t, y) = y, y, [0, 1, 2])[-1])(1)  # 4
 fn euler(f, y, ts, steps = 1) = solve(euler_step, f, y, ts, steps)
 
-# midpoint(f, y, ts): second order.
+# midpoint(f, y, ts): the solution at each of ts: [times, ...] for y: [...]; second order.
+#   ode.midpoint(fn(t, y) = 2 * t, 0.0, [0, 1, 2])  # [0, 1, 4]
+#   shape(ode.midpoint(fn(t, y) = -y, ones(3), linspace(0, 1, 5)))  # (5, 3)
 fn midpoint(f, y, ts, steps = 1) = solve(midpoint_step, f, y, ts, steps)
 
-# rk4(f, y, ts): fourth order.
+# rk4(f, y, ts): the solution at each of ts: [times, ...] for y: [...]; fourth order.
+#   ode.rk4(fn(t, y) = 4 * t ^ 3, 0.0, [0, 1, 2])  # [0, 1, 16]
+#   abs(ode.rk4(fn(t, y) = y, 1.0, [0, 1], steps = 100)[-1] - exp(1)) < 1e-9  # true
 fn rk4(f, y, ts, steps = 1) = solve(rk4_step, f, y, ts, steps)
 
 # leapfrog(force, q, v, ts): dq/dt = v, dv/dt = force(q), half a kick, a drift, half a kick; it keeps the
-# energy of an orbit over long times. Gives (qs, vs).
+# energy of an orbit over long times. Gives (qs, vs), each [times, ...].
+#   ode.leapfrog(fn(q) = 0 * q, 0.0, 2.0, [0, 1, 2])  # ([0, 2, 4], [2, 2, 2])
+#   ode.leapfrog(fn(q) = -1, 0.0, 0.0, [0, 2])  # ([0, -2], [0, -2])
 fn leapfrog(force, q, v, ts, steps = 1) {
   step = fn(f, t, s, h) {
     v = s.v + h / 2 * force(s.q)
@@ -61,8 +77,11 @@ fn leapfrog(force, q, v, ts, steps = 1) {
   (s.q, s.v)
 }
 
-# dopri5(f, y, ts): fifth order, with steps as long as the error allows, estimated by a fourth-order
-# solution from the same slopes (Dormand and Prince, 1980). The gradient is that of the steps taken.
+# dopri5(f, y, ts): the solution at each of ts, [times, ...]; fifth order, with steps as long as the error
+# allows, estimated by a fourth-order solution from the same slopes (Dormand and Prince, 1980). The gradient
+# is that of the steps taken.
+#   abs(ode.dopri5(fn(t, y) = y, 1.0, [0, 1])[-1] - exp(1)) < 1e-5  # true
+#   shape(ode.dopri5(fn(t, y) = -y, ones(3), linspace(0, 1, 5)))  # (5, 3)
 fn dopri5(f, y, ts, rtol = 1e-6, atol = 1e-9, most = 100000) {
   ys = (y,)
   h = (ts[1] - ts[0]) / 10

@@ -21,6 +21,8 @@ fn _at(lr, step) = if (type(lr) == "function") { lr(step) } else { lr }
 
 # sgd(lr): down the gradient. momentum: how much of the last move is made again; nesterov looks ahead;
 # decay pulls every weight towards 0.
+#   optim.sgd(lr = 0.1).step([1, 2], [10, -10], optim.sgd().init([1, 2]))[0]  # [0, 3]
+#   optim.minimize(fn(p) = (p - 3) ^ 2, 0.0, optim.sgd(lr = 0.5), steps = 1)  # 3
 fn sgd(lr = 0.01, momentum = 0, nesterov = false, decay = 0) {
   init = fn(p) = {step: 0, move: zeros_like(p)}
   step = fn(p, g, s) {
@@ -36,9 +38,13 @@ fn sgd(lr = 0.01, momentum = 0, nesterov = false, decay = 0) {
 
 # adam(lr): each element by its mean gradient over its root mean square gradient, both fading averages
 # made whole for their short start (Kingma and Ba, 2015).
+#   optim.adam(lr = 0.1, eps = 0).step([1, 2], [5, -7], optim.adam().init([1, 2]))[0]  # [0.9, 2.1]
+#   keys(optim.adam().init(1.0))  # ("step", "m", "v")
 fn adam(lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8) = adamw(lr, b1, b2, eps, decay = 0)
 
 # adamw(lr): adam, with weights that decay by themselves (Loshchilov and Hutter, 2019).
+#   optim.adamw(lr = 0.5, eps = 0, decay = 1).step([8.0], [3.0], optim.adamw().init([8.0]))[0]  # [3.5]
+#   keys(optim.adamw())  # ("init", "step")
 fn adamw(lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8, decay = 0.01) {
   init = fn(p) = {step: 0, m: zeros_like(p), v: zeros_like(p)}
   step = fn(p, g, s) {
@@ -56,6 +62,8 @@ fn adamw(lr = 1e-3, b1 = 0.9, b2 = 0.999, eps = 1e-8, decay = 0.01) {
 }
 
 # rmsprop(lr): each element by its gradient over its root mean square gradient (Hinton, 2012).
+#   optim.rmsprop(lr = 1, fade = 0.75, eps = 0).step([8.0], [3.0], optim.rmsprop().init([8.0]))[0]  # [6]
+#   keys(optim.rmsprop().init(1.0))  # ("step", "v")
 fn rmsprop(lr = 1e-3, fade = 0.9, eps = 1e-8) {
   init = fn(p) = {step: 0, v: zeros_like(p)}
   step = fn(p, g, s) {
@@ -68,6 +76,8 @@ fn rmsprop(lr = 1e-3, fade = 0.9, eps = 1e-8) {
 }
 
 # minimize(f, p, opt): p after `steps` steps of an optimiser down f, which takes p to a number.
+#   optim.minimize(fn(p) = sum((p - 3) ^ 2), [5, 4], optim.sgd(lr = 0.5), steps = 1)  # [3, 3]
+#   optim.minimize(fn(p) = (p.a - 3) ^ 2, {a: 4.0}, optim.sgd(lr = 0.25), steps = 2)  # {a: 3.25}
 fn minimize(f, p, opt, steps = 100) {
   s = opt.init(p)
   slope = grad(f)
@@ -78,6 +88,8 @@ fn minimize(f, p, opt, steps = 100) {
 # lbfgs(f, p): minimises f from p by L-BFGS (Liu and Nocedal, 1989): Newton's method with an inverse
 # Hessian pieced together from the last `memory` moves. Stops when the gradient's norm is below tol. Gives
 # {p, value, slope: norm of the gradient, steps, converged}.
+#   optim.lbfgs(fn(p) = sum((p - [1, 2]) ^ 2), [0, 0]).p  # [1, 2]
+#   optim.lbfgs(fn(p) = (p.a - 1) ^ 4 + p.b ^ 2, {a: 0.0, b: 5.0}).converged  # true
 fn lbfgs(f, p, steps = 100, memory = 10, tol = 1e-8) {
   value_and_slope = value_and_grad(fn(x) = f(unflatten(x, p)))
   x = flatten(p)
@@ -138,20 +150,30 @@ fn _line_search(f, x, y, g, d) {
 # --- schedules: functions of the step, to be an optimiser's lr ------------------------------------
 
 # constant(lr): the same at every step.
+#   optim.constant(0.1)(5)  # 0.1
+#   optim.constant(2)(0)  # 2
 fn constant(lr) = fn(step) = lr
 
 # step_decay(lr, every): times factor after each `every` steps.
+#   optim.step_decay(8, every = 10, factor = 0.5)(20)  # 2
+#   optim.step_decay(8, every = 10, factor = 0.5)(9)  # 8
 fn step_decay(lr, every, factor = 0.1) = fn(step) = lr * factor ^ (step // every)
 
 # exponential(lr, half): half as much after each `half` steps.
+#   optim.exponential(8, half = 10)(20)  # 2
+#   optim.exponential(8, half = 10)(0)  # 8
 fn exponential(lr, half) = fn(step) = lr * 0.5 ^ (step / half)
 
 # cosine(lr, steps): from lr down to `end` by half a wave over `steps` steps.
+#   optim.cosine(8, steps = 100)(50)  # 4
+#   optim.cosine(8, steps = 100, end = 2)(200)  # 2
 fn cosine(lr, steps, end = 0) = fn(step) {
   end + (lr - end) * (1 + cos(pi * minimum(step / steps, 1))) / 2
 }
 
 # warmup(schedule, steps): from near 0 up to schedule, a number or a function, over the first steps.
+#   optim.warmup(8, steps = 4)(1)  # 4
+#   optim.warmup(optim.constant(8), steps = 4)(10)  # 8
 fn warmup(schedule, steps) = fn(step) {
   _at(schedule, step) * minimum((step + 1) / steps, 1)
 }
@@ -159,9 +181,13 @@ fn warmup(schedule, steps) = fn(step) {
 # --- clipping -------------------------------------------------------------------------------------
 
 # global_norm(g): the Euclidean norm of all parts of g as one vector.
+#   optim.global_norm({w: [3], b: 4.0})  # 5
+#   optim.global_norm([0, 0])  # 0
 fn global_norm(g) = norm(flatten(g))
 
 # clip_by_norm(g, most): g, scaled down where its norm exceeds `most`.
+#   optim.clip_by_norm({w: [3], b: 4.0}, 2.5)  # {w: [1.5], b: 2}
+#   optim.clip_by_norm([3, 4], 10)  # [3, 4]
 fn clip_by_norm(g, most) {
   n = global_norm(g)
   if (n <= most) { return g }
@@ -169,4 +195,6 @@ fn clip_by_norm(g, most) {
 }
 
 # clip_by_value(g, most): each element of g brought into [-most, most].
+#   optim.clip_by_value([3, -4, 0.5], 1)  # [1, -1, 0.5]
+#   optim.clip_by_value({w: [3], b: -4.0}, 2)  # {w: [2], b: -2}
 fn clip_by_value(g, most) = _each(fn(g, again) = clamp(g, -most, most), g, g)

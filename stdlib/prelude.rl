@@ -62,6 +62,8 @@ fn __gathered(ys, xs) = if (type(xs[0]) == "tuple") { ys } else { __stacked(ys) 
 
 # map(f, xs, ys...): f of each item; of several, f of the items at the same place. Of a tuple a tuple of results; else
 # these are stacked, part by part.
+#   map(fn(x) = 10 * x, [1, 2, 3])  # [10, 20, 30]
+#   map(fn(x, y) = x + y, ("a", "b"), ("c", "d"))  # ("ac", "bd")
 fn map(f, xs, more...) {
   ys = ()
   if (len(more) == 0 and type(xs) != "record") {
@@ -74,6 +76,8 @@ fn map(f, xs, more...) {
 }
 
 # fold(f, init, xs...): carry = f(carry, x) for each item x, from init on; the last carry.
+#   fold(fn(sum, x) = sum + x, 0, [1, 2, 3])  # 6
+#   fold(fn(h, x) = 0.5 * h + x, 0, [8, 4])  # 8
 fn fold(f, init, xs...) {
   carry = init
   if (len(xs) == 1 and type(xs[0]) != "record") {
@@ -85,6 +89,8 @@ fn fold(f, init, xs...) {
 }
 
 # scan(f, init, xs...): f(carry, x) gives (carry, y) for each item x; (last carry, all y), these put together as by map.
+#   scan(fn(sum, x) = (sum + x, sum), 0, [1, 2, 3])  # (6, [0, 1, 3])
+#   scan(fn(h, x) = (x, h), "a", ("b", "c"))  # ("c", ("a", "b"))
 fn scan(f, init, xs...) {
   carry = init
   ys = ()
@@ -97,6 +103,8 @@ fn scan(f, init, xs...) {
 
 # tree_map(f, p, q...): f of every part of p (and the parts of q at the same place) that is neither a
 # record nor a tuple; the results in p's structure.
+#   tree_map(fn(x) = 2 * x, {w: [1, 2], b: (3, 4)})  # {w: [2, 4], b: (6, 8)}
+#   tree_map(fn(x, y) = x - y, (5, 6), (1, 2))  # (4, 4)
 fn tree_map(f, p, more...) {
   kind = type(p)
   if (kind == "record") {
@@ -113,10 +121,14 @@ fn tree_map(f, p, more...) {
 }
 
 # try(f, args...): (f(args...), none), or (none, message) when that fails. Want of memory is never caught.
+#   try(sqrt, 4)  # (2, none)
+#   try(fn() = error("no"))  # (none, "no")
 fn try(f, args...) = __try(f, args)
 
 # measure(f): runs f() and gives {value, seconds, peak_bytes, saved_peak_bytes, replays, step_runs, steps,
 # snapshots_peak}.
+#   measure(fn() = 1 + 1).value  # 2
+#   measure(fn() = zeros(1000)).peak_bytes >= 8000  # true
 fn measure(f) {
   (result, cost) = __measure(f, ())
   r = {value: result}
@@ -135,6 +147,8 @@ fn __axes(x, axes) = if (len(axes) > 1) { transpose(x, axes) } else { x }
 # einsum(subscripts, operands...): sums of products named by letters, as NumPy's: einsum("ij,jk->ik", a, b) is a @ b.
 # Letters that do not stand behind `->` are summed over; `...` stands for further axes. Any number of operands, in
 # pairs and in the order that takes the fewest multiplications.
+#   einsum("ij,jk->ik", [[1, 2]], [[3], [4]])  # [[11]]
+#   einsum("ii", [[1, 2], [3, 4]])  # 5
 fn einsum(subscripts, operands...) {
   (singles, pairs, axes) = __einsum_plan(subscripts, __shapes(operands))
   parts = ()
@@ -152,6 +166,8 @@ fn einsum(subscripts, operands...) {
 
 # lstsq(a, b): the x for which norm(a @ x - b) is least, and of those the shortest: (x, residuals, rank, s) as NumPy
 # gives it, residuals the sums of squares left (none when rank is not full), s the singular values of a.
+#   lstsq([[2, 0], [0, 4], [0, 0]], [2, 8, 0])[0]  # [1, 2]
+#   lstsq([[1], [1]], [1, 3])[2]  # 1
 fn lstsq(a, b, rcond = none) {
   (rows, columns) = shape(a)
   assert(rank(b) == 1 or rank(b) == 2, "lstsq: b is a vector or a matrix")

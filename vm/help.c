@@ -120,6 +120,66 @@ void help_prim(const prim *p, help_style style, text *out)
     put_lines(p->examples, "  ", out);
 }
 
+size_t help_head(const char *open, size_t most)
+{
+    size_t n = 0;
+    int depth = 0;
+    do {
+        depth += open[n] == '(' || open[n] == '[' || open[n] == '{';
+        depth -= open[n] == ')' || open[n] == ']' || open[n] == '}';
+        n++;
+    } while (depth > 0 && n < most);
+    return n;
+}
+
+/* A line break and the blanks after it become one space. */
+static void put_joined(const char *s, size_t n, text *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] != '\n') {
+            text_putc(out, s[i]);
+            continue;
+        }
+        while (i + 1 < n && s[i + 1] == ' ') i++;
+        text_putc(out, ' ');
+    }
+}
+
+static const char derivative_written[] = "derivative: that of its body; `:adjoint` shows it";
+
+/* The first line of s that begins with `begins`; NULL: none. */
+static const char *line_with(const char *s, const char *begins)
+{
+    for (; s && *s; s = strchr(s, '\n'), s = s ? s + 1 : NULL)
+        if (!strncmp(s, begins, strlen(begins))) return s;
+    return NULL;
+}
+
+void help_written(const char *doc, help_style style, text *out)
+{
+    bool markdown = style == HELP_MARKDOWN;
+    const char *examples = line_with(doc, "  "), *end = examples ? examples : doc + strlen(doc);
+    const char *prose = doc;
+    if (markdown) { /* "f(x): what it is" repeats the signature */
+        const char *colon = strstr(doc, "): ");
+        if (colon && colon < strchr(doc, '\n')) prose = colon + 3;
+    }
+    while (prose < end) {
+        size_t n = strcspn(prose, "\n");
+        if (markdown) text_printf(out, "%.*s%s", (int)n, prose, prose + n + 1 < end ? " " : "\n");
+        else text_printf(out, "  %.*s\n", (int)n, prose);
+        prose += n + (prose[n] == '\n');
+    }
+    if (!examples) return;
+    text_printf(out, markdown ? "\n```\n" : "  %s\n", derivative_written);
+    for (const char *s = examples; *s;) {
+        size_t n = strcspn(s, "\n"), margin = markdown ? strspn(s, " ") : 0;
+        if (n) text_printf(out, "%.*s\n", (int)(n - margin), s + margin);
+        s += n + (s[n] == '\n');
+    }
+    if (markdown) text_puts(out, "```\n");
+}
+
 static const prim *prim_of_code(vm *m, const code *c)
 {
     for (uint32_t i = 0; i < prim_count; i++)
@@ -134,10 +194,9 @@ void help_function(vm *m, const code *c, text *out)
         help_prim(p, HELP_PLAIN, out);
         return;
     }
-    text_printf(out, "%s(", c->name ? symbol_name(m->symbols, c->name) : "fn");
-    for (uint32_t i = 0; i < c->nparams; i++)
-        text_printf(out, "%s%s%s", i ? ", " : "", symbol_name(m->symbols, c->param_names[i]),
-                    c->rest && i + 1 == c->nparams ? "..." : i >= c->required ? " = …" : "");
-    text_puts(out, ")\n");
-    if (c->help) put_lines(c->help, "  ", out);
+    const char *head = c->src ? c->src->text + c->at.lo : "", *open = memchr(head, '(', c->src ? c->at.hi - c->at.lo : 0);
+    text_puts(out, c->name ? symbol_name(m->symbols, c->name) : "fn");
+    if (open && !strncmp(head, "fn", 2)) put_joined(open, help_head(open, (size_t)(c->src->text + c->at.hi - open)), out);
+    text_putc(out, '\n');
+    if (c->help) help_written(c->help, HELP_PLAIN, out);
 }

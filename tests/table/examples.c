@@ -1,5 +1,6 @@
 /* examples.c: a row's examples, `expression  # result` a line, run as the REPL would show them. */
 #include "walker.h"
+#include "modules.h"
 
 /* Layout is not compared: lines joined, and one space where there are several. */
 static void join_lines(char *s)
@@ -18,7 +19,9 @@ static void join_lines(char *s)
 void run_example(walker *w, const char *expression, const char *expected)
 {
     vm *m = w->h.vm;
-    source *src = source_new(&m->mem, "example", expression, strlen(expression));
+    char program[1200];
+    snprintf(program, sizeof program, "%s%s", w->imports ? w->imports : "", expression);
+    source *src = source_new(&m->mem, "example", program, strlen(program));
     diag *diags = NULL;
     compile_options o = {.module = "", .result = EMIT_ENTRY};
     code *c = src ? host_compile(&w->h, src, &o, &diags, NULL) : NULL;
@@ -41,11 +44,12 @@ void run_example(walker *w, const char *expression, const char *expected)
     code_release(c);
 }
 
-void walk_examples(walker *w, const prim *p)
+/* Runs the lines of s up to `end` that hold an example; how many there were. */
+static unsigned run_examples(walker *w, const char *s, const char *end)
 {
     unsigned n = 0;
     char line[1000];
-    for (const char *s = p->examples; *s;) {
+    while (s < end && *s) {
         size_t k = strcspn(s, "\n");
         snprintf(line, sizeof line, "%.*s", (int)k, s);
         s += k + (s[k] == '\n');
@@ -60,5 +64,52 @@ void walk_examples(walker *w, const prim *p)
         n++;
     }
     w->n.examples += n;
+    return n;
+}
+
+void walk_examples(walker *w, const prim *p)
+{
+    unsigned n = run_examples(w, p->examples, p->examples + strlen(p->examples));
     if (n < 2 && !(p->attrs & A_INTERNAL)) fail(w, "examples", "%u, and two are needed", n);
+}
+
+/* A function of a module: the comment above it begins `name(`, and ends with two examples or more. */
+static void walk_function(walker *w, const char *name, const char *comment, const char *end)
+{
+    static char examples[4000];
+    size_t n = 0;
+    examples[0] = 0;
+    if (strncmp(comment, "# ", 2) || strncmp(comment + 2, name, strlen(name)) || comment[2 + strlen(name)] != '(')
+        fail(w, name, "its comment does not begin with what it is called like");
+    for (const char *s = comment; s < end; s += strcspn(s, "\n") + 1)
+        if (!strncmp(s, "#   ", 4) || n) n += (size_t)snprintf(examples + n, sizeof examples - n, "%.*s\n", (int)strcspn(s + 4, "\n"), s + 4);
+    if (run_examples(w, examples, examples + n) < 2) fail(w, name, "two examples are needed");
+    w->n.functions++;
+}
+
+void walk_modules(walker *w)
+{
+    for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
+        char imports[1000] = "";
+        for (const struct stdlib_module *i = stdlib_modules; i->name; i++)
+            if (!host_preloads(i->name) && !host_preloads(m->name))
+                snprintf(imports + strlen(imports), sizeof imports - strlen(imports), "import \"%s\" as %s; ", i->name, i->name);
+        w->imports = imports;
+        const char *comment = NULL;
+        for (const char *s = m->text, *next; *s; s = next) {
+            next = s + strcspn(s, "\n");
+            next += *next == '\n';
+            if (*s == '#') {
+                if (!comment) comment = s;
+                continue;
+            }
+            if (!strncmp(s, "fn ", 3) && s[3] != '_') {
+                char name[64];
+                snprintf(name, sizeof name, "%.*s", (int)strcspn(s + 3, "("), s + 3);
+                walk_function(w, name, comment ? comment : s, s);
+            }
+            comment = NULL;
+        }
+    }
+    w->imports = NULL;
 }

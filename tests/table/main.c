@@ -157,12 +157,13 @@ int main(int argc, char **argv)
     }
     w.row = NULL;
     if (argc < 2) walk_awkward(&w);
+    if (argc < 2) walk_modules(&w);
     value_release(w.h.vm, w.asks);
     host_close(&w.h);
     host_close(&w.pair);
     const counts *n = &w.n;
-    printf("table: %u rows, %u examples, %u samples: %u predictions, %u comparisons of bits, %u with naive results, "
+    printf("table: %u rows, %u functions of modules, %u examples, %u samples: %u predictions, %u comparisons of bits, %u with naive results, "
            "%u of derivatives, %u of constants, %u awkward points; %u failures\n",
-           n->rows, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward, n->failures);
+           n->rows, n->functions, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward, n->failures);
     return n->failures ? 1 : 0;
 }

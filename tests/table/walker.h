@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct counts {
-    unsigned rows, examples, samples, predicted, differentiated, constant, bits, naive, awkward, failures;
+    unsigned rows, functions, examples, samples, predicted, differentiated, constant, bits, naive, awkward, failures;
 } counts;
 
 typedef struct walker {
@@ -21,6 +21,7 @@ typedef struct walker {
     value asks;  /* the record of walk.rl's functions, in h */
     counts n;
     const prim *row;
+    const char *imports; /* put before an example; NULL: nothing */
 } walker;
 
 enum {
@@ -54,6 +55,8 @@ const char *take_error(host *h);
 
 /* --- examples.c, predict.c, bits.c, derive.c, awkward.c ------------------------------------------- */
 void walk_examples(walker *w, const prim *p);
+/* The same for every function of the modules in stdlib/. */
+void walk_modules(walker *w);
 /* Runs an expression and compares what the REPL would show, on one line. */
 void run_example(walker *w, const char *expression, const char *expected);
 void walk_prediction(walker *w, const prim *p, const sample *s);
