@@ -70,7 +70,7 @@ static void on_shapes(vm *m, const char *name, const operand *a, const operand *
 static void on_axis(vm *m, const operand *x)
 {
     int rank = rank_of(x->v);
-    if (!x->text[0] || !rank || !strstr(m->error->message, "out of range for an array of rank")) return;
+    if (!x->text[0] || !rank || !strstr(m->error->message, " is out of range for ") || !strstr(m->error->message, "axis")) return;
     if (rank == 1) vm_help(m, "%s has one axis: axis = 0", x->text);
     else vm_help(m, "the axes of %s are 0 to %d; the last is axis = -1", x->text, rank - 1);
 }

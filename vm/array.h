@@ -81,8 +81,6 @@ bool shaped_of(const value *v, shaped *s);
 bool shape_broadcast(vm *m, const char *what, const shaped *a, const shaped *b, int *rank, int64_t *shape);
 /* Dtype of a numeric result of a and b with weakness; *weak gets the result's weakness. */
 dtype dtype_promote(vm *m, const shaped *a, const shaped *b, weakness *weak);
-/* Normalises a negative axis; error naming `what` when out of range. */
-bool shape_axis(vm *m, const char *what, int64_t axis, int rank, int *out);
 /* Merges neighbouring axes that one stride can walk and drops those of size 1, in row-major order of
    elements. s->size stays. */
 void shape_collapse(shaped *s);

@@ -12,6 +12,7 @@
 #include "vm.h"
 #include "elementwise.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PARALLEL_FROM 65536 /* elements */
@@ -58,7 +59,7 @@ bool elementwise_promote(vm *m, const prim *p, const shaped *s, uint32_t n, elem
 bool elementwise_types_of(prim_call *c, const shaped *s, elementwise_types *t)
 {
     if (elementwise_promote(c->vm, c->p, s, c->n, t)) return true;
-    if (c->p->tile->condition) return prim_fail(c, 0, DIAG_TYPE, "the condition must be bool, not %s", dtype_name(s[0].dtype));
+    if (c->p->tile->condition) return prim_fail(c, 0, DIAG_TYPE, "c must be bool, not %s", dtype_name(s[0].dtype));
     for (uint32_t i = 0; i < c->n; i++)
         if (s[i].dtype != DTYPE_BOOL) return prim_fail(c, (int)i, DIAG_TYPE, "defined on bool, not on %s", s[i].weak ? "numbers" : dtype_name(s[i].dtype));
     return prim_fail(c, -1, DIAG_TYPE, "not defined on %s", dtype_name(t->in));
@@ -340,7 +341,8 @@ static array *reuse(prim_call *c, const job *j, int rank, const int64_t *shape)
 
 static bool not_numbers(prim_call *c, uint32_t i)
 {
-    if (c->n != 2) {
+    char name[64];
+    if (c->n != 2 || strchr(prim_display(c->p, name), '(')) {
         shaped s;
         return arg_shaped(c, i, &s);
     }
@@ -367,6 +369,17 @@ static bool zero_product(prim_call *c)
     return false;
 }
 
+/* "where(): c and a", when the function has a name; else what. */
+static const char *operands_named(prim_call *c, uint32_t i, const char *what, char out[160])
+{
+    if (!strchr(what, '(')) return what;
+    const prim_info *info = prim_info_of(c->vm, c->p);
+    size_t n = (size_t)snprintf(out, 160, "%s", what);
+    for (uint32_t k = 0; k <= i && n < 160; k++)
+        n += (size_t)snprintf(out + n, 160 - n, "%s%s", k == 0 ? ": " : k == i ? " and " : ", ", symbol_name(c->vm->symbols, info->params[k].name));
+    return out;
+}
+
 bool kern_elementwise(prim_call *c)
 {
     if (zero_product(c)) return true;
@@ -391,7 +404,8 @@ bool kern_elementwise(prim_call *c)
         } else if (s[i].rank != rank || memcmp(s[i].shape, shape, (size_t)rank * sizeof *shape) != 0) {
             shaped all = {.rank = rank};
             memcpy(all.shape, shape, (size_t)rank * sizeof *shape);
-            if (!shape_broadcast(m, what, &all, &s[i], &rank, shape)) {
+            char named[160];
+            if (!shape_broadcast(m, operands_named(c, i, what, named), &all, &s[i], &rank, shape)) {
                 m->fail_arg = (int)i;
                 return false;
             }

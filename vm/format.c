@@ -185,12 +185,7 @@ static bool put_value(vm *m, const spec *f, value v, text *out) {
         return put_float(m, f, v.tag == V_I64 ? (double)v.u.i : v.u.f, v.tag == V_F32, out);
     }
     if (!value_is_scalar(v)) {
-        text t;
-        text_open(&t, &m->mem);
-        value_describe(m, v, &t);
-        vm_fail(m, DIAG_TYPE, "format(): {:%.*s} is for numbers, and the value is a %s", (int)f->n, f->s, text_str(&t));
-        text_close(&t);
-        return false;
+        return vm_fail(m, DIAG_TYPE, "format(): {:%.*s} is for numbers, and its value is %s", (int)f->n, f->s, value_a_type(v));
     }
     double x = value_is_float(v) ? v.u.f : (double)v.u.i;
     if (strchr("dxXob", f->type)) {

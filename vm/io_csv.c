@@ -333,7 +333,7 @@ static bool put_cell(io_out *out, value v, char sep) {
 }
 
 static bool matrix_write(io_out *out, const array *a, char sep) {
-    if (a->rank > 2) return io_refuse(out, "a table has two axes, and the array has %d; reshape it", a->rank);
+    if (a->rank > 2) return io_refuse(out, "a table has two axes, and value has %d; reshape it", a->rank);
     const int64_t *shape = array_shape(a), *stride = array_stride(a);
     for (int64_t i = 0; i < shape[0]; i++) {
         for (int64_t j = 0; j < (a->rank == 2 ? shape[1] : 1); j++) {

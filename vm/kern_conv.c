@@ -38,9 +38,9 @@ bool window_read(prim_call *c, window *w, uint32_t stride, uint32_t padding, uin
     }
     for (int a = 0; a < 2; a++) {
         int64_t reach = w->gap[a] * (w->size[a] - 1) + 1, room = w->in[a] + w->lo[a] + w->hi[a];
-        if (w->size[a] < 1) return prim_fail(c, 1, DIAG_SHAPE, "a window without elements");
+        if (w->size[a] < 1) return prim_fail(c, 1, DIAG_SHAPE, "size must be at least 1; a window has elements");
         if (reach > room)
-            return prim_fail(c, 1, DIAG_SHAPE, "a window that spans %lld elements does not fit into %lld (padding included)", (long long)reach, (long long)room);
+            return prim_fail(c, 1, DIAG_SHAPE, "a window (size and dilation) that spans %lld elements does not fit into the %lld of x (padding included)", (long long)reach, (long long)room);
         w->out[a] = (room - reach) / w->step[a] + 1;
     }
     return true;
@@ -68,8 +68,9 @@ static bool conv_read(prim_call *c, const shaped *x, const shaped *w, int rank, 
     if ((rank && x->rank != rank) || x->rank < 3 || x->rank > 4 || w->rank != x->rank) {
         int want = rank ? rank : 4;
         bool of_x = x->rank != want;
-        return prim_fail(c, of_x ? 0 : 1, DIAG_SHAPE, "%s must have %d axes, [%s, channels, %s], and has %d", of_x ? "x" : "w", want, of_x ? "n" : "out",
-                         want == 3 ? "length" : "height, width", of_x ? x->rank : w->rank);
+        static const char *const wanted[2][2] = {{"[out, channels, length]", "[out, channels, height, width]"},
+                                                 {"[n, channels, length]", "[n, channels, height, width]"}};
+        return arg_misshapen(c, of_x ? 0 : 1, of_x ? x : w, wanted[of_x][want == 4]);
     }
     if (!arg_int(c, first + 3, &v->groups)) return false;
     if (v->groups < 1) return prim_fail(c, (int)first + 3, DIAG_VALUE, "groups must be at least 1, not %lld", (long long)v->groups);

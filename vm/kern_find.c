@@ -27,7 +27,7 @@ static bool place_kernel(prim_call *c, bool least) {
     reduce_axes r;
     result out;
     if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, 2, &r)) return false;
-    if (r.n == 0 && r.outs > 0) return prim_fail(c, 0, DIAG_VALUE, "an empty array has none");
+    if (r.n == 0 && r.outs > 0) return prim_fail(c, 0, DIAG_VALUE, "there is no %s of no elements", least ? "smallest" : "largest");
     if (!result_open(c, &out, DTYPE_I64, r.rank, r.shape)) return false;
     int threads = threads_for(c->vm, x.size);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)

@@ -222,14 +222,14 @@ static bool unflatten_by(prim_call *c, value like, value f) {
     shaped v;
     array *own;
     if (!arg_shaped(c, 0, &v)) return false;
-    if (v.rank != 1) return prim_fail(c, 0, DIAG_SHAPE, "expects a vector, not an array of rank %d", v.rank);
+    if (v.rank != 1) return arg_misshapen(c, 0, &v, "a vector");
     if (!arg_dense(c, 0, v.dtype < DTYPE_F32 ? DTYPE_F64 : v.dtype, &v, &own)) return false;
     flat_walk w = {.call = c, .leaf = take_leaf, .build = true, .dtype = v.dtype, .data = v.data, .size = v.size};
     value out = value_undef();
     bool ok = walk(&w, like, f, &out);
     if (ok && w.at != w.size) {
         value_release(c->vm, out);
-        ok = prim_fail(c, 0, DIAG_SHAPE, "v has %lld elements and the structure %lld floats", (long long)w.size, (long long)w.at);
+        ok = prim_fail(c, 0, DIAG_SHAPE, "v has %lld elements, and like %lld floats", (long long)w.size, (long long)w.at);
     }
     release_array(c->vm, own);
     if (ok) c->out = out;

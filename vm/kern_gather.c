@@ -4,7 +4,7 @@
 #include "kern_util.h"
 
 static bool bad_place(prim_call *c, int arg, int64_t i, int64_t n) {
-    return prim_fail(c, arg, DIAG_INDEX, "index %lld is out of range for an axis of %lld element%s", (long long)i,
+    return prim_fail(c, arg, DIAG_INDEX, "indices: index %lld is out of range for an axis of %lld element%s", (long long)i,
                      (long long)n, n == 1 ? "" : "s");
 }
 
@@ -196,7 +196,7 @@ bool kern_one_hot(prim_call *c) {
     size_t bytes = 0;
     if (!arg_int(c, 1, &n) || !arg_i64_array(c, 0, &ix, &oi)) return false;
     bool ok = true;
-    if (n < 0) ok = prim_fail(c, 1, DIAG_VALUE, "n must not be negative");
+    if (n < 0) ok = prim_fail(c, 1, DIAG_VALUE, "n must not be negative, and is %lld", (long long)n);
     else if (ix.rank == RANK_MAX) ok = prim_fail(c, 0, DIAG_SHAPE, "the result would have more than %d axes", RANK_MAX);
     else {
         memcpy(shape, ix.shape, sizeof(int64_t) * (size_t)ix.rank);
@@ -223,8 +223,8 @@ bool kern_bincount(prim_call *c) {
     size_t bytes = 0;
     if (!arg_int(c, 2, &n) || !arg_i64_array(c, 0, &ix, &oi)) return false;
     bool ok = true, weighted = c->args[1].tag != V_NONE;
-    if (n < 0) ok = prim_fail(c, 2, DIAG_VALUE, "minlength must not be negative");
-    else if (ix.rank != 1) ok = prim_fail(c, 0, DIAG_SHAPE, "x must be a vector, not of rank %d", ix.rank);
+    if (n < 0) ok = prim_fail(c, 2, DIAG_VALUE, "minlength must not be negative, and is %lld", (long long)n);
+    else if (ix.rank != 1) ok = arg_misshapen(c, 0, &ix, "a vector");
     bytes = (size_t)ix.size * sizeof(int64_t) + 1;
     int64_t *p = ok ? memory_alloc(&c->vm->mem, MEM_OTHER, bytes) : NULL;
     if (ok && !p) vm_out_of_memory(c->vm);
@@ -238,7 +238,7 @@ bool kern_bincount(prim_call *c) {
     dtype d = DTYPE_I64;
     if (ok && weighted) {
         ok = arg_shaped(c, 1, &w);
-        if (ok && !shape_equal(1, ix.shape, w.rank, w.shape)) ok = prim_fail(c, 1, DIAG_SHAPE, "weights must have the shape of x");
+        if (ok && !shape_equal(1, ix.shape, w.rank, w.shape)) ok = prim_fail(c, 1, DIAG_SHAPE, "weights must have the shape of x, %lld element%s", (long long)ix.size, ix.size == 1 ? "" : "s");
         if (ok) d = w.dtype == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64;
         ok = ok && arg_dense(c, 1, d, &w, &ow);
     }

@@ -10,7 +10,16 @@ static bool index_failed(prim_call *c, int arg) {
     c->vm->fail_arg = arg;
     return false;
 }
-/* The user wrote x[…], so no function is named. */
+/* The user wrote x[…], so no function is named; but for scatter_add, which says so before what was found. */
+static bool named_failed(prim_call *c, int arg, const char *param) {
+    vm *m = c->vm;
+    diag *e = m->error;
+    if (!e || e->code == DIAG_MEMORY) return false;
+    m->error = NULL;
+    prim_fail(c, -1, (int)e->code, "%s: %s", param, e->message);
+    diag_free(e);
+    return index_failed(c, arg);
+}
 #define FAIL(arg, ...) (vm_fail(c->vm, __VA_ARGS__), index_failed(c, arg))
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -203,7 +212,7 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v) {
     uint64_t one = 0;
     const void *data = from.data;
     bool ok = index_resolve(m, &s, ix, &plan);
-    if (!ok) index_failed(c, 1);
+    if (!ok) named_failed(c, 1, "indices");
     else {
         if (from.rank == 0 && from.dtype != d) copy_converted(&from, d, &one), data = &one;
         else if (from.dtype != d) {
@@ -334,7 +343,7 @@ bool kern_scatter_add(prim_call *c) {
     uint64_t one = 0;
     const void *data = v.data;
     bool ok = index_resolve(m, &s, c->args[1], &plan);
-    if (!ok) index_failed(c, 1);
+    if (!ok) named_failed(c, 1, "indices");
     else {
         if (v.rank == 0 && v.dtype != d) copy_converted(&v, d, &one), data = &one;
         else if (v.dtype != d) {
@@ -342,7 +351,7 @@ bool kern_scatter_add(prim_call *c) {
             ok = conv != NULL;
             if (ok) shaped_array(&v, conv), data = conv->data;
         }
-        if (ok && !shaped_stretch(&v, plan.rank, plan.shape, stride)) ok = stretch_failed(c, &v, &plan);
+        if (ok && !shaped_stretch(&v, plan.rank, plan.shape, stride)) ok = stretch_failed(c, &v, &plan) || named_failed(c, 2, "v");
         if (ok) index_add(&plan, d, t->data, data, stride);
         index_close(m, &plan);
     }
@@ -367,7 +376,7 @@ static int64_t length_of(value x) {
 bool kern_len(prim_call *c) {
     int64_t n = length_of(c->args[0]);
     if (n < 0) {
-        prim_fail(c, 0, DIAG_TYPE, "%s has no length", value_a_type(c->args[0]));
+        arg_unsuitable(c, 0, "an array with an axis, a tuple, a record or a string");
         return false;
     }
     c->out = value_i64(n);

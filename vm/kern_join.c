@@ -13,7 +13,7 @@ static bool shapes_differ(prim_call *c, uint32_t i, const shaped *a, const shape
     shape_print(b->rank, b->shape, &t);
     if (c->p->attrs & A_INTERNAL) /* […] */
         vm_fail(c->vm, DIAG_SHAPE, "element %u of […] has shape %s and element 0 has %s", i, text_str(&t), text_str(&s));
-    else prim_fail(c, 0, DIAG_SHAPE, "element %u has shape %s and element 0 has %s%s", i, text_str(&t), text_str(&s), how);
+    else prim_fail(c, 0, DIAG_SHAPE, "element %u of t has shape %s and element 0 has %s%s", i, text_str(&t), text_str(&s), how);
     text_close(&s);
     text_close(&t);
     return false;
@@ -40,8 +40,7 @@ static bool parts_of(prim_call *c, const char *usage, const value **v, uint32_t 
         if (*n) return true;
         return prim_fail(c, 0, DIAG_SHAPE, "there is nothing to join in ()");
     }
-    prim_fail(c, 0, DIAG_TYPE, "expects a tuple of arrays, not %s",
-              value_a_type(c->args[0]));
+    arg_unsuitable(c, 0, "a tuple of arrays");
     vm_help(c->vm, "%s", usage);
     return false;
 }
@@ -53,7 +52,7 @@ static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg) 
     bool scalars = true;
     for (uint32_t i = 0; i < n; i++) {
         if (!shaped_of(&v[i], &x))
-            return prim_fail(c, 0, DIAG_TYPE, "element %u is %s, not a number or an array", i, value_a_type(v[i]));
+            return prim_fail(c, 0, DIAG_TYPE, "element %u of t is %s, not a number or an array", i, value_a_type(v[i]));
         if (i == 0) shaped_of(&v[0], &first);
         if (i && !shape_equal(first.rank, first.shape, x.rank, x.shape)) return shapes_differ(c, i, &first, &x, "");
         join_dtype(c->vm, &all, &x, i == 0);
@@ -144,9 +143,9 @@ bool kern_concat(prim_call *c) {
     if (!parts_of(c, "concat((a, b))", &v, &n)) return false;
     for (uint32_t i = 0; i < n; i++) {
         if (!shaped_of(&v[i], &x))
-            return prim_fail(c, 0, DIAG_TYPE, "element %u is %s, not an array", i, value_a_type(v[i]));
+            return prim_fail(c, 0, DIAG_TYPE, "element %u of t is %s, not an array", i, value_a_type(v[i]));
         if (x.rank == 0) {
-            prim_fail(c, 0, DIAG_SHAPE, "element %u is a number, which has no axis to join along", i);
+            prim_fail(c, 0, DIAG_SHAPE, "element %u of t is a number, which has no axis to join along", i);
             vm_help(c->vm, "[a, b] makes a vector of numbers");
             return false;
         }
@@ -213,13 +212,13 @@ bool kern_split_array(prim_call *c) {
     int axis;
     int64_t parts;
     if (!arg_shaped(c, 0, &x)) return false;
-    if (x.rank == 0) return prim_fail(c, 0, DIAG_SHAPE, "a number has no axis to split");
+    if (x.rank == 0) return prim_fail(c, 0, DIAG_SHAPE, "x is a number, which has no axis to split");
     if (!arg_axis(c, 2, x.rank, &axis)) return false;
     if (axis < 0) return prim_fail(c, 2, DIAG_TYPE, "axis must be a whole number");
     int64_t n = x.shape[axis];
     bool even = index_whole(c->args[1], &parts);
     if (even && (parts <= 0 || n % parts)) {
-        prim_fail(c, 1, DIAG_SHAPE, "an axis of %lld elements does not split into %lld equal parts", (long long)n, (long long)parts);
+        prim_fail(c, 1, DIAG_SHAPE, "axis %d of x has %lld elements and does not split into %lld equal parts", axis, (long long)n, (long long)parts);
         vm_help(c->vm, "a tuple gives the places to cut at: split(x, (2, 5))");
         return false;
     }

@@ -34,7 +34,7 @@ static bool tile_shape(prim_call *c, const shaped *x, uint32_t arg, int *rank, i
     for (int i = 0; i < *rank; i++) {
         n[i] = i < *rank - x->rank ? 1 : x->shape[i - (*rank - x->rank)];
         reps[i] = i < *rank - k ? 1 : given[i - (*rank - k)];
-        if (reps[i] < 0) return prim_fail(c, (int)arg, DIAG_VALUE, "reps must not be negative");
+        if (reps[i] < 0) return prim_fail(c, (int)arg, DIAG_VALUE, "reps must not be negative, and holds %lld", (long long)reps[i]);
     }
     return true;
 }
@@ -94,7 +94,7 @@ static int64_t *repeat_places(prim_call *c, uint32_t arg, int64_t n, int64_t *to
     if (ok && k.rank == 0 && k.dtype != DTYPE_I64) ok = prim_fail(c, (int)arg, DIAG_TYPE, "repeats must be whole numbers");
     for (int64_t i = 0; ok && i < n; i++) {
         int64_t v = ((const int64_t *)k.data)[i * step];
-        if (v < 0) ok = prim_fail(c, (int)arg, DIAG_VALUE, "repeats must not be negative");
+        if (v < 0) ok = prim_fail(c, (int)arg, DIAG_VALUE, "repeats must not be negative, and holds %lld", (long long)v);
         if (ok && (__builtin_add_overflow(*total, v, total) || *total > INT64_MAX / 16))
             ok = prim_fail(c, (int)arg, DIAG_SHAPE, "the result is too large");
     }
@@ -277,10 +277,10 @@ bool kern_roll(prim_call *c) {
     } else {
         if (!arg_wholes(c, 2, RANK_MAX, &naxes, named)) return false;
         if (nshift != naxes && nshift != 1 && naxes != 1)
-            return prim_fail(c, 1, DIAG_SHAPE, "%d shifts do not go with %d axes", nshift, naxes);
+            return prim_fail(c, 1, DIAG_SHAPE, "shift has %d numbers and axis %d", nshift, naxes);
         for (int i = 0; i < (nshift > naxes ? nshift : naxes); i++) {
             int64_t a = named[naxes == 1 ? 0 : i];
-            if (a < -x.rank || a >= x.rank) return prim_fail(c, 2, DIAG_INDEX, "axis %lld is out of range for rank %d", (long long)a, x.rank);
+            if (a < -x.rank || a >= x.rank) return arg_axis_fail(c, 2, a, x.rank);
             by[a < 0 ? a + x.rank : a] += shift[nshift == 1 ? 0 : i];
         }
     }
@@ -312,7 +312,7 @@ static bool triangle(prim_call *c, bool lower) {
     int64_t k;
     result r;
     if (!arg_shaped(c, 0, &x) || !arg_int(c, 1, &k)) return false;
-    if (x.rank < 2) return prim_fail(c, 0, DIAG_SHAPE, "x must be a matrix, or a batch of them, not of rank %d", x.rank);
+    if (x.rank < 2) return arg_misshapen(c, 0, &x, "a matrix, or a batch of them");
     if (!result_open(c, &r, x.dtype, x.rank, x.shape)) return false;
     copy_converted(&x, x.dtype, r.data);
     int64_t rows = x.shape[x.rank - 2], cols = x.shape[x.rank - 1], batch = rows && cols ? x.size / (rows * cols) : 0;
@@ -355,7 +355,7 @@ bool kern_diag(prim_call *c) {
         int64_t n = x.shape[0] + (k < 0 ? -k : k);
         return diag_fill(c, &x, n, n, k);
     }
-    if (x.rank != 2) return prim_fail(c, 0, DIAG_SHAPE, "x must be a vector or a matrix, not of rank %d", x.rank);
+    if (x.rank != 2) return arg_misshapen(c, 0, &x, "a vector or a matrix");
     int64_t n = diagonal(x.shape[0], x.shape[1], k, &i, &j), stride = x.stride[0] + x.stride[1];
     return give_view(c, &c->args[0], 1, &n, &stride, n ? i * x.stride[0] + j * x.stride[1] : 0);
 }

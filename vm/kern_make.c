@@ -66,7 +66,7 @@ bool kern_eye(prim_call *c) {
     m = n;
     if (c->args[1].tag != V_NONE && !arg_int(c, 1, &m)) return false;
     if (!arg_int(c, 2, &k)) return false;
-    if (n < 0 || m < 0) return prim_fail(c, n < 0 ? 0 : 1, DIAG_VALUE, "an axis cannot have %lld elements", (long long)(n < 0 ? n : m));
+    if (n < 0 || m < 0) return prim_fail(c, n < 0 ? 0 : 1, DIAG_VALUE, "%s must not be negative, and is %lld", n < 0 ? "n" : "m", (long long)(n < 0 ? n : m));
     int64_t shape[2] = {n, m};
     if (!result_open(c, &r, c->vm->config.float_dtype, 2, shape)) return false;
     fill_with(&r, 0);
@@ -82,7 +82,7 @@ bool kern_linspace(prim_call *c) {
     bool end;
     result r;
     if (!arg_number(c, 0, &lo) || !arg_number(c, 1, &hi) || !arg_int(c, 2, &n) || !arg_bool(c, 3, &end)) return false;
-    if (n < 0) return prim_fail(c, 2, DIAG_VALUE, "num must not be negative");
+    if (n < 0) return prim_fail(c, 2, DIAG_VALUE, "num must not be negative, and is %lld", (long long)n);
     arg_shaped(c, 0, &a), arg_shaped(c, 1, &b);
     weakness w;
     dtype d = dtype_promote(c->vm, &a, &b, &w);

@@ -420,7 +420,7 @@ static bool dot_shapes(prim_call *c, const shaped *a, const shaped *b, dot_sizes
     }
     s->k = from_end(a, 1);
     int64_t kb = b->rank == 1 ? b->shape[0] : from_end(b, 2);
-    if (s->k != kb) return fail_shapes(c, 1, a, b, " by dot with ", "inner sizes %lld and %lld differ", s->k, kb);
+    if (s->k != kb) return fail_shapes(c, 1, a, b, " with b of shape ", "inner sizes %lld and %lld differ", s->k, kb);
     for (int i = 0; i < a->rank - 1; i++) s->i *= s->shape[s->rank++] = a->shape[i];
     for (int i = 0; i < b->rank - 2; i++) s->j *= s->shape[s->rank++] = b->shape[i];
     if (b->rank > 1) s->l = s->shape[s->rank++] = from_end(b, 1);

@@ -10,8 +10,7 @@ static bool pool_read(prim_call *c, const shaped *x, uint32_t size, bool dilated
     value s = c->args[size];
     int axes = s.tag == V_TUPLE ? (int)as_tuple(s)->n : s.tag == V_ARRAY ? (int)as_array(s)->size : x->rank - 2;
     if (axes < 1 || axes > 2 || axes > x->rank)
-        return prim_fail(c, 0, DIAG_SHAPE, "x must have axes [n, channels, length] or [n, channels, height, width], and has %d; with a tuple as size, the last %s",
-                         x->rank, "one or two are pooled");
+        return arg_misshapen(c, 0, x, "[n, channels, length] or [n, channels, height, width], or with a tuple as size have the axes that are pooled last");
     p->w.axes = axes;
     p->d = x->dtype >= DTYPE_F32 ? x->dtype : c->vm->config.float_dtype;
     if (!window_pair(c, size, axes, 1, p->w.size)) return false;

@@ -28,7 +28,7 @@ bool kern_randint(prim_call *c) {
     if (one) high = low, low = 0;
     else if (!arg_int(c, 1, &high)) return false;
     if (low >= high)
-        return prim_fail(c, one ? 0 : 1, DIAG_VALUE, "there is no whole number from %lld up to, not including, %lld", (long long)low, (long long)high);
+        return prim_fail(c, one ? 0 : 1, DIAG_VALUE, one ? "low, here the end of what begins at 0, must be more than %lld, and is %lld" : "high must be more than low, %lld, and is %lld", (long long)low, (long long)high);
     if (!arg_shape(c, 2, false, &rank, shape) || !result_open(c, &r, DTYPE_I64, rank, shape)) return false;
     uint64_t range = (uint64_t)high - (uint64_t)low;
     int64_t *x = r.data;
@@ -63,7 +63,7 @@ bool kern_permutation(prim_call *c) {
     int64_t n;
     result r;
     if (!arg_int(c, 0, &n)) return false;
-    if (n < 0) return prim_fail(c, 0, DIAG_VALUE, "there are no %lld numbers to permute", (long long)n);
+    if (n < 0) return prim_fail(c, 0, DIAG_VALUE, "n must not be negative, and is %lld", (long long)n);
     uint64_t *bits = scratch(c, n);
     if (!bits) return false;
     bool ok = result_open(c, &r, DTYPE_I64, 1, &n);
@@ -182,10 +182,10 @@ bool kern_choice(prim_call *c) {
     } else if (!arg_int(c, 0, &n)) return false;
     if (c->args[1].tag != V_NONE && !arg_wholes(c, 1, RANK_MAX, &rank, shape)) return false;
     for (int i = 0; i < rank; i++)
-        if (shape[i] < 0) return prim_fail(c, 1, DIAG_VALUE, "an axis cannot have %lld elements", (long long)shape[i]);
+        if (shape[i] < 0) return prim_fail(c, 1, DIAG_VALUE, "shape must not be negative, and holds %lld", (long long)shape[i]);
     result r;
     if (!result_open(c, &r, DTYPE_I64, rank, shape)) return false;
-    if (n <= 0 && r.size > 0) return result_drop(c, &r) || prim_fail(c, 0, DIAG_VALUE, "there is nothing to pick from");
+    if (n <= 0 && r.size > 0) return result_drop(c, &r) || prim_fail(c, 0, DIAG_VALUE, "a leaves nothing to pick from");
     if (!pick(c, n, r.size, replace, r.data)) return result_drop(c, &r);
     const int64_t *place = r.data;
     if (a.tag == V_TUPLE) { /* a tuple of picks, or the one picked */

@@ -75,7 +75,7 @@ static bool reduce_kernel(prim_call *c, reduce_op op) {
     shaped x;
     reduce_axes r;
     if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, 2, &r)) return false;
-    if (op >= REDUCE_MAX && r.n == 0 && r.outs > 0) return prim_fail(c, 0, DIAG_VALUE, "an empty array has none");
+    if (op >= REDUCE_MAX && r.n == 0 && r.outs > 0) return prim_fail(c, 0, DIAG_VALUE, "there is no %s of no elements", op == REDUCE_MAX ? "largest" : "smallest");
     if (x.dtype < DTYPE_F32)
         return reduce_whole(c, &x, &r, op, op >= REDUCE_MAX ? x.dtype : DTYPE_I64);
     result out;

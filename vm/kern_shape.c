@@ -144,7 +144,7 @@ bool kern_transpose(prim_call *c) {
     bool seen[RANK_MAX] = {0};
     for (int i = 0; i < n; i++) {
         int64_t a = named[i] < 0 ? named[i] + n : named[i];
-        if (a < 0 || a >= n) return prim_fail(c, 1, DIAG_INDEX, "axis %lld is out of range for rank %d", (long long)named[i], n);
+        if (a < 0 || a >= n) return arg_axis_fail(c, 1, named[i], n);
         if (seen[a]) return prim_fail(c, 1, DIAG_VALUE, "axis %lld is named twice", (long long)named[i]);
         seen[a] = true;
         axes[i] = (int)a;
@@ -178,7 +178,7 @@ bool kern_swap_axes(prim_call *c) {
     shaped x;
     int a, b;
     if (!arg_shaped(c, 0, &x) || !arg_axis(c, 1, x.rank, &a) || !arg_axis(c, 2, x.rank, &b)) return false;
-    if (a < 0 || b < 0) return prim_fail(c, a < 0 ? 1 : 2, DIAG_TYPE, "an axis is a whole number, not none");
+    if (a < 0 || b < 0) return arg_unsuitable(c, a < 0 ? 1 : 2, "a whole number");
     return swap_two(c, &x, a, b);
 }
 

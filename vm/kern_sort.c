@@ -237,7 +237,7 @@ bool kern_searchsorted(prim_call *c) {
     result out;
     array *oa, *ov = NULL;
     if (!arg_shaped(c, 0, &a) || !arg_shaped(c, 1, &v) || !arg_string(c, 2, &side)) return false;
-    if (a.rank != 1) return prim_fail(c, 0, DIAG_SHAPE, "a must be a vector, not of rank %d", a.rank);
+    if (a.rank != 1) return arg_misshapen(c, 0, &a, "a vector");
     bool right = strcmp(side->s, "right") == 0;
     if (!right && strcmp(side->s, "left") != 0) return prim_fail(c, 2, DIAG_VALUE, "side is \"left\" or \"right\", not \"%s\"", side->s);
     bool ok = arg_dense(c, 0, DTYPE_F64, &a, &oa) && arg_dense(c, 1, DTYPE_F64, &v, &ov) &&

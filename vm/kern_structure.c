@@ -41,8 +41,7 @@ bool kern_append(prim_call *c) {
     shaped t, v;
     if (c->args[0].tag == V_TUPLE) return append_tuple(c, as_tuple(c->args[0]), c->args[1]);
     if (c->args[0].tag != V_ARRAY)
-        return prim_fail(c, 0, DIAG_TYPE, "expects a tuple, a vector or a matrix, not %s",
-                         value_a_type(c->args[0]));
+        return arg_unsuitable(c, 0, "a tuple, a vector or a matrix");
     shaped_of(&c->args[0], &t);
     if (!arg_shaped(c, 1, &v)) return false;
     if (!shape_equal(t.rank - 1, t.shape + 1, v.rank, v.shape)) {
@@ -150,7 +149,7 @@ static bool items_in(prim_call *c, int arg, value x, int64_t *n) {
     if (x.tag == V_TUPLE) *n = as_tuple(x)->n;
     else if (x.tag == V_ARRAY) *n = array_shape(as_array(x))[0];
     else
-        return prim_fail(c, arg, DIAG_TYPE, "expects tuples or arrays, not %s", value_a_type(x));
+        return arg_unsuitable(c, (uint32_t)arg, "a tuple or an array");
     return true;
 }
 
@@ -192,7 +191,7 @@ bool kern_zip(prim_call *c) {
     for (uint32_t i = 0; i < width; i++) {
         if (!items_in(c, (int)i, c->args[i], &k)) return false;
         if (i && k != n)
-            return prim_fail(c, (int)i, DIAG_SHAPE, "%lld items do not go with the %lld of the first", (long long)k, (long long)n);
+            return prim_fail(c, (int)i, DIAG_SHAPE, "%c has %lld items and a has %lld", (int)('a' + i), (long long)k, (long long)n);
         n = k;
     }
     tuple *t = pairs_new(c->vm, n, width);
@@ -295,7 +294,7 @@ bool kern_same(prim_call *c) {
 }
 
 bool kern_keys(prim_call *c) {
-    if (c->args[0].tag != V_RECORD) return prim_fail(c, 0, DIAG_TYPE, "expects a record, not %s", value_a_type(c->args[0]));
+    if (c->args[0].tag != V_RECORD) return arg_unsuitable(c, 0, "a record");
     const record *r = as_record(c->args[0]);
     tuple *t = tuple_new(c->vm, r->n, r->n);
     for (uint32_t i = 0; t && i < r->n; i++) {
@@ -334,14 +333,14 @@ bool kern_has(prim_call *c) {
         if (!arg_string(c, 1, &part)) return false;
         found = memmem(as_string(r)->s, as_string(r)->length, part->s, part->length) != NULL;
     } else if (r.tag == V_ARRAY) {
-        if (!value_is_scalar(v)) return prim_fail(c, 1, DIAG_TYPE, "an array has numbers, not %s", value_a_type(v));
+        if (!value_is_scalar(v)) return prim_fail(c, 1, DIAG_TYPE, "v must be a number to be in an array, not %s", value_a_type(v));
         const array *a = as_array(r);
         int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
         if (a->size)
             do found = equal_items(array_at(a, o), v);
             while (!found && odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
     } else
-        return prim_fail(c, 0, DIAG_TYPE, "%s has no fields or elements", value_a_type(r));
+        return arg_unsuitable(c, 0, "a record, a tuple, an array or a string");
     c->out = value_bool(found);
     return true;
 }
@@ -366,7 +365,7 @@ static bool whole_range(prim_call *c, const shaped *x) {
     do {
         double v = read_f64(x->dtype, x->data, o);
         if (!(v > -9223372036854777856.0 && v < 9223372036854775808.0))
-            return prim_fail(c, 0, DIAG_ARITHMETIC, "%.17g does not fit an i64", v);
+            return prim_fail(c, 0, DIAG_ARITHMETIC, "x holds %.17g, which does not fit an i64", v);
     } while (odometer(x->rank, x->shape, at, x->stride, &o, x->stride, &z));
     return true;
 }
@@ -380,7 +379,7 @@ static bool cast_kernel(prim_call *c, dtype d) {
         size_t lo = 0, hi = s->length;
         while (lo < hi && strchr(" \t\r\n", s->s[lo])) lo++;
         while (hi > lo && strchr(" \t\r\n", s->s[hi - 1])) hi--;
-        if (!number_parse(s->s + lo, hi - lo, &v)) return prim_fail(c, 0, DIAG_VALUE, "\"%s\" is not a number", s->s);
+        if (!number_parse(s->s + lo, hi - lo, &v)) return prim_fail(c, 0, DIAG_VALUE, "x is \"%s\", which is not a number", s->s);
         if (d == DTYPE_I64) {
             char *end;
             int64_t i;

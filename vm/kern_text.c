@@ -130,7 +130,7 @@ bool kern_join(prim_call *c) {
     for (uint32_t i = 0; i < parts->n; i++) {
         if (parts->v[i].tag != V_STRING) {
             text_close(&t);
-            prim_fail(c, 0, DIAG_TYPE, "part %u is not a string but %s", i, value_a_type(parts->v[i]));
+            prim_fail(c, 0, DIAG_TYPE, "parts must hold strings, and part %u is %s", i, value_a_type(parts->v[i]));
             vm_help(c->vm, "format(\"{}\", x) makes a string of any value");
             return false;
         }
@@ -199,7 +199,7 @@ bool kern_chr(prim_call *c) {
     for (int64_t i = 0; ok && i < s.size; i++) {
         int64_t x = ((const int64_t *)s.data)[s.rank ? i * s.stride[0] : 0];
         char bytes[4];
-        if (x < 0 || x > 0x10ffff || (x >= 0xd800 && x < 0xe000)) ok = prim_fail(c, 0, DIAG_VALUE, "%lld is not a code point", (long long)x);
+        if (x < 0 || x > 0x10ffff || (x >= 0xd800 && x < 0xe000)) ok = prim_fail(c, 0, DIAG_VALUE, "codes holds %lld, which is not a code point", (long long)x);
         else text_add(&t, bytes, (size_t)utf8_encode((uint32_t)x, bytes));
     }
     release_array(c->vm, owned);

@@ -135,8 +135,8 @@ bool arg_shape(prim_call *c, uint32_t first, bool infer, int *rank, int64_t *sha
             if (shape[k] == -1 && infer && !unknown++) continue;
             if (shape[k] < 0)
                 return prim_fail(c, (int)i, DIAG_VALUE,
-                                 infer ? "an axis cannot have %lld elements (-1, to be worked out, may stand once)"
-                                       : "an axis cannot have %lld elements",
+                                 infer ? "shape must not be negative, but for one -1 that is worked out, and holds %lld"
+                                       : "shape must not be negative, and holds %lld",
                                  (long long)shape[k]);
         }
     }
@@ -149,10 +149,8 @@ bool arg_axis(prim_call *c, uint32_t i, int rank, int *axis) {
     if (c->args[i].tag == V_NONE) return true;
     int64_t a;
     if (!arg_int(c, i, &a)) return false;
-    if (!shape_axis(c->vm, c->p->name, a, rank, axis)) {
-        c->vm->fail_arg = (int)i;
-        return false;
-    }
+    if (a < -rank || a >= rank) return arg_axis_fail(c, i, a, rank);
+    *axis = (int)(a < 0 ? a + rank : a);
     return true;
 }
 

@@ -342,6 +342,10 @@ static bool mismatch(prim_call *c, uint32_t k, value a, value b)
     text_open(&y, &c->vm->mem);
     value_describe(c->vm, a, &x);
     value_describe(c->vm, b, &y);
+    if (strchr(prim_display(c->p, name), '(')) {
+        text_puts(&y, ", which is ");
+        arg_name(c, k, &y);
+    }
     vm_fail(c->vm, DIAG_TYPE, "%s: structures that differ: %s and %s", prim_display(c->p, name), text_str(&x), text_str(&y));
     c->vm->fail_arg = (int)k;
     text_close(&x);

@@ -138,6 +138,13 @@ bool arg_int(prim_call *c, uint32_t i, int64_t *out);  /* a whole scalar of any 
 bool arg_bool(prim_call *c, uint32_t i, bool *out);
 bool arg_number(prim_call *c, uint32_t i, double *out);
 bool arg_string(prim_call *c, uint32_t i, const string **out);
+/* What parameter argument i is for; a rest parameter's arguments are numbered from 1. */
+void arg_name(prim_call *c, uint32_t i, text *out);
+/* Fail with what argument i must be and what it is, or what shape it has. */
+bool arg_unsuitable(prim_call *c, uint32_t i, const char *expected);
+bool arg_misshapen(prim_call *c, uint32_t i, const shaped *x, const char *expected);
+/* Fails because argument i asks for an axis beyond an array's rank; names argument 0 when it is that array. */
+bool arg_axis_fail(prim_call *c, uint32_t i, int64_t axis, int rank);
 /* An axis, a tuple of axes, or none (all): sorted, distinct, normalised. */
 bool arg_axes(prim_call *c, uint32_t i, int rank, int *axes, int *n);
 /* The array of args[i] for writing in place: retained and returned when bit i of c->last is set, its

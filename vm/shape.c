@@ -118,17 +118,6 @@ dtype dtype_promote(vm *m, const shaped *a, const shaped *b, weakness *weak)
     return a->dtype > b->dtype ? a->dtype : b->dtype;
 }
 
-bool shape_axis(vm *m, const char *what, int64_t axis, int rank, int *out)
-{
-    if (axis < -rank || axis >= rank) {
-        bool some = what && *what;
-        if (rank == 0) return vm_fail(m, DIAG_SHAPE, "%s%saxis %lld of a scalar, which has no axes", some ? what : "", some ? ": " : "", (long long)axis);
-        return vm_fail(m, DIAG_SHAPE, "%s%saxis %lld is out of range for an array of rank %d", some ? what : "", some ? ": " : "", (long long)axis, rank);
-    }
-    *out = (int)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
 void shape_collapse(shaped *s)
 {
     int n = 0;

@@ -102,6 +102,7 @@ static void take_sample(walker *w, const prim *p, const sample *s)
     walk_prediction(w, p, s);
     walk_bits(w, p, s);
     walk_naive(w, p, s);
+    if (!(s->flags & SAMPLE_LARGE)) walk_mistakes(w, p, s);
     if (!(s->flags & (SAMPLE_VALUE | SAMPLE_LARGE))) tested |= walk_derivatives(w, p, s);
 }
 
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
     host_close(&w.pair);
     const counts *n = &w.n;
     printf("table: %u rows, %u functions of modules, %u examples, %u samples: %u predictions, %u comparisons of bits, %u with naive results, "
-           "%u of derivatives, %u of constants, %u awkward points; %u failures\n",
-           n->rows, n->functions, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward, n->failures);
+           "%u of derivatives, %u of constants, %u awkward points, %u mistakes; %u failures\n",
+           n->rows, n->functions, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward, n->mistakes, n->failures);
     return n->failures ? 1 : 0;
 }

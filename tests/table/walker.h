@@ -12,7 +12,7 @@
 #include <string.h>
 
 typedef struct counts {
-    unsigned rows, functions, examples, samples, predicted, differentiated, constant, bits, naive, awkward, failures;
+    unsigned rows, functions, examples, samples, predicted, differentiated, constant, bits, naive, awkward, mistakes, failures;
 } counts;
 
 typedef struct walker {
@@ -53,7 +53,7 @@ bool sample_values(walker *w, host *h, const prim *p, const sample *s, value *f,
 /* The message of vm->error, which is cleared; the text is good until the next call. */
 const char *take_error(host *h);
 
-/* --- examples.c, predict.c, bits.c, derive.c, awkward.c ------------------------------------------- */
+/* --- examples.c, predict.c, bits.c, derive.c, awkward.c, mistakes.c ----------------------------------- */
 void walk_examples(walker *w, const prim *p);
 /* The same for every function of the modules in stdlib/. */
 void walk_modules(walker *w);
@@ -64,6 +64,7 @@ void walk_bits(walker *w, const prim *p, const sample *s);
 void walk_naive(walker *w, const prim *p, const sample *s);
 bool walk_derivatives(walker *w, const prim *p, const sample *s); /* whether anything was tested */
 void walk_awkward(walker *w);
+void walk_mistakes(walker *w, const prim *p, const sample *s);
 
 /* True when the row may be called again and again with nothing but values in and a value out. */
 static inline bool repeatable(const prim *p) { return !(p->attrs & (A_RANDOM | A_OUTPUT | A_INPUT | A_EFFECT)); }

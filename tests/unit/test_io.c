@@ -230,7 +230,7 @@ START_TEST(tables) {
     value_release(m, w);
     value out, deep = ramp(DTYPE_F64, 3, (int64_t[]){1, 1, 1});
     ck_assert(!apply("save", "u.csv", &deep, &out));
-    failed_with("save(): u.csv: a table has two axes, and the array has 3; reshape it");
+    failed_with("save(): u.csv: a table has two axes, and value has 3; reshape it");
     w = load("u.csv"); /* the old file is still there */
     ck_assert(value_same(v, w));
     value_release(m, v), value_release(m, w), value_release(m, deep);

@@ -76,7 +76,7 @@ START_TEST(formatting) {
     formats("{}", value_i64(INT64_MIN), "-9223372036854775808");
     formats("{}", value_f32(0.1f), "0.1");
     formats("{}", value_none(), "none");
-    fails("format(): {:.2f} is for numbers, and the value is a string", "format", ARGS(str("{:.2f}"), str("a")));
+    fails("format(): {:.2f} is for numbers, and its value is a string", "format", ARGS(str("{:.2f}"), str("a")));
     fails("format(): field 2 has no value: 1 was given", "format", ARGS(str("{} {}"), value_f64(1)));
     fails("format(): {:d} is for whole numbers, and the value is 2.5", "format", ARGS(str("{:d}"), value_f64(2.5)));
     fails("format(): a { without its }; write {{ for a brace", "format", ARGS(str("{"), value_f64(2.5)));
@@ -103,7 +103,7 @@ START_TEST(strings) {
     gives("[955, 98]", "ord", ARGS(str("λb")));
     gives("\"λb\"", "chr", ARGS(run("ord", ARGS(str("λb")))));
     gives("\"a\"", "chr", ARGS(value_f64(97)));
-    fails("chr(): 55296 is not a code point", "chr", ARGS(value_i64(0xd800)));
+    fails("chr(): codes holds 55296, which is not a code point", "chr", ARGS(value_i64(0xd800)));
     close_vm();
 }
 END_TEST

@@ -20,4 +20,4 @@ print(linalg.matrix_rank([[1, 2], [2, 4]]))   # expect: 1
 print(norm(linalg.matrix_function(exp, a) - linalg.expm(a)) < 1e-9 * norm(linalg.expm(a)))  # expect: true
 print(shape(conv2d(ones(1, 1, 5, 5), ones(2, 1, 3, 3))))  # expect: (1, 2, 3, 3)
 print(try(conv2d, ones(1, 2, 5, 5), ones(2, 1, 3, 3))[1])  # expect: conv2d(): x: [1, 2, 5, 5] has its channels along axis 1, and w: [2, 1, 3, 3] fits x of 1 channels in 1 group
-print(try(conv2d, ones(1, 1, 2, 2), ones(1, 1, 3, 3))[1])  # expect: conv2d(): a window that spans 3 elements does not fit into 2 (padding included)
+print(try(conv2d, ones(1, 1, 2, 2), ones(1, 1, 3, 3))[1])  # expect: conv2d(): a window (size and dilation) that spans 3 elements does not fit into the 2 of x (padding included); w has shape [1, 1, 3, 3]
