@@ -1,7 +1,8 @@
 /* edit.c: the line editor of the REPL over libedit.
  *
  * In: keys; out: entered text. libedit draws what is being typed plainly; when an entry is accepted it is
- * drawn once more in colours, over the plain one. A pasted text arrives between the marks of bracketed
+ * drawn once more in colours, over the plain one. When the window changes, what is being typed is drawn anew. A
+ * pasted text arrives between the marks of bracketed
  * paste and goes into the line as it is, newlines included, prompts stripped; so does an entry of several
  * lines that comes from the history, which keeps it whole. */
 #include "edit.h"
@@ -9,6 +10,7 @@
 #include <histedit.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,12 +121,17 @@ static size_t columns_of(const char *s, size_t n)
     return w;
 }
 
-/* Draws the accepted entry over the plain one. */
-static void redraw(editor *e, const char *s, size_t n)
+static void window(size_t *cols, size_t *lines)
 {
     struct winsize ws = {0};
-    size_t cols = 80, lines = 24;
-    if (!ioctl(1, TIOCGWINSZ, &ws) && ws.ws_col) cols = ws.ws_col, lines = ws.ws_row ? ws.ws_row : 24;
+    *cols = 80;
+    *lines = 24;
+    if (!ioctl(1, TIOCGWINSZ, &ws) && ws.ws_col) *cols = ws.ws_col, *lines = ws.ws_row ? ws.ws_row : 24;
+}
+
+/* Rows that the prompt and a text take. */
+static size_t rows_of(const editor *e, const char *s, size_t n, size_t cols)
+{
     size_t rows = 0;
     for (size_t i = 0, first = 1; i <= n; first = 0) {
         const char *nl = memchr(s + i, '\n', n - i);
@@ -132,6 +139,15 @@ static void redraw(editor *e, const char *s, size_t n)
         rows += w ? (w + cols - 1) / cols : 1;
         i += k + 1;
     }
+    return rows;
+}
+
+/* Draws the accepted entry over the plain one. */
+static void redraw(editor *e, const char *s, size_t n)
+{
+    size_t cols, lines;
+    window(&cols, &lines);
+    size_t rows = rows_of(e, s, n, cols);
     if (rows + 1 >= lines) return;
     memory m;
     if (!memory_open(&m)) return;
@@ -231,7 +247,9 @@ static void show_words(editor *e)
     size_t widest = 0, most = e->nwords < 120 ? e->nwords : 120;
     for (size_t i = 0; i < most; i++)
         if (columns_of(e->words[i], strlen(e->words[i])) > widest) widest = columns_of(e->words[i], strlen(e->words[i]));
-    size_t across = 80 / (widest + 2);
+    size_t cols, lines;
+    window(&cols, &lines);
+    size_t across = cols / (widest + 2);
     if (!across) across = 1;
     putchar('\n');
     for (size_t i = 0; i < most; i++) {
@@ -277,6 +295,34 @@ static unsigned char complete(EditLine *el, int ch)
     return result;
 }
 
+/* --- the window ------------------------------------------------------------------------------- */
+
+/* A handler is given nothing else to find them by. */
+static volatile sig_atomic_t resized;
+static pthread_t reader;
+
+/* The kernel may hand the signal to any thread that lets it in; the reader's wait is to end. */
+static void on_resize(int sig)
+{
+    resized = 1;
+    if (!pthread_equal(pthread_self(), reader)) pthread_kill(reader, sig);
+}
+
+/* Draws what is being typed anew. Terminals break long lines anew at the new width, and the cursor goes along: so
+   the prompt is as many rows up as the text before the cursor takes now. */
+static void resize(editor *e)
+{
+    const LineInfo *li = el_line(e->el);
+    size_t cols, lines;
+    window(&cols, &lines);
+    size_t up = rows_of(e, li->buffer, (size_t)(li->cursor - li->buffer), cols) - 1;
+    if (up) printf("\033[%zuA", up);
+    fputs("\r\033[J", stdout);
+    fflush(stdout);
+    el_resize(e->el);
+    el_set(e->el, EL_REFRESH);
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* The next character. Ctrl-C is let in only while waiting here, so that none is missed between two keys. */
@@ -285,13 +331,20 @@ static int next_char(EditLine *el, wchar_t *out)
     sigset_t open_;
     sigprocmask(SIG_SETMASK, NULL, &open_);
     sigdelset(&open_, SIGINT);
+    sigdelset(&open_, SIGWINCH);
     mbstate_t state = {0};
+    editor *e;
+    if (el_get(el, EL_CLIENTDATA, &e)) return -1;
     for (;;) {
         struct pollfd p = {0, POLLIN, 0};
         unsigned char c;
         if (ppoll(&p, 1, NULL, &open_) < 0) {
-            editor *e;
-            if (errno == EINTR && !el_get(el, EL_CLIENTDATA, &e)) e->interrupted = true;
+            if (errno == EINTR && resized) {
+                resized = 0;
+                resize(e);
+                continue;
+            }
+            if (errno == EINTR) e->interrupted = true;
             return -1;
         }
         ssize_t n = read(0, &c, 1);
@@ -329,6 +382,10 @@ editor *edit_open(bool colour, edit_completer *completer, void *ctx)
     history(e->history, &ev, H_SETSIZE, HISTORY_LENGTH);
     history_path(e);
     if (e->path[0]) history(e->history, &ev, H_LOAD, e->path);
+    reader = pthread_self();
+    struct sigaction a = {.sa_handler = on_resize, .sa_flags = SA_RESTART}; /* ppoll ends by it all the same */
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGWINCH, &a, NULL);
     el_set(e->el, EL_CLIENTDATA, e);
     el_set(e->el, EL_PROMPT, show_prompt);
     el_set(e->el, EL_EDITOR, "emacs");
@@ -351,6 +408,7 @@ editor *edit_open(bool colour, edit_completer *completer, void *ctx)
 void edit_close(editor *e)
 {
     if (!e) return;
+    signal(SIGWINCH, SIG_DFL);
     if (e->el) el_end(e->el);
     if (e->history) history_end(e->history);
     words_clear(e);
@@ -368,8 +426,13 @@ edit_result edit_read(editor *e, const char *prompt, const char **line, size_t *
     sigset_t before, interrupt;
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
+    sigaddset(&interrupt, SIGWINCH);
     sigprocmask(SIG_BLOCK, &interrupt, &before);
     e->interrupted = false;
+    if (resized) { /* while an entry ran */
+        resized = 0;
+        el_resize(e->el);
+    }
     const char *s = el_gets(e->el, &count);
     sigprocmask(SIG_SETMASK, &before, NULL);
     fputs("\033[?2004l", stdout);

@@ -9,10 +9,14 @@
  *   pause MS
  *   restart       Ctrl-D, and the program again with the same state folder; the screen goes on below
  *   colour        dumps show changes of colour as {35}; else NO_COLOR is set
+ *   nocolour      the same with NO_COLOR set
+ *   blur TEXT     rows that end in the text are dumped with every number as 0
+ *   size COLUMNS  another width of the terminal; long rows are broken anew, and what is typed is drawn anew
  *   # …           a comment
  * Out: for each a line when its screen differs from the .screen file beside it. UPDATE=1 writes that file.
  *
- * The terminal is 80 columns by 300 rows, of the kind xterm, and never scrolls. */
+ * The terminal is 80 columns by 300 rows, of the kind xterm, and never scrolls. It breaks rows anew when its width
+ * changes, as most do. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -24,24 +28,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { ROWS = 300, COLS = 80, TIMEOUT = 30000 };
+enum { ROWS = 300, COLS = 200, TIMEOUT = 30000 };
 
 typedef struct cell { char s[5]; short sgr; } cell;
 
 typedef struct terminal {
     cell at[ROWS][COLS];
-    int row, col;
+    bool goes_on[ROWS];    /* the row was broken for want of columns */
+    int row, col, cols;
     short sgr;
+    bool insert;
     bool wrapped;          /* a character in the last column: the next one goes to the next row */
     char seq[64]; int nseq; /* escape sequence that has begun */
     char utf[5]; int nutf, want;
     int fd;
     pid_t pid;
-    bool colour;
+    bool colour, dump_colour;
+    char blur[8][64]; int nblur;
 } terminal;
 
 static void clear_cell(cell *c) { memset(c, 0, sizeof *c); }
@@ -49,7 +57,10 @@ static void clear_cell(cell *c) { memset(c, 0, sizeof *c); }
 static void clear_from(terminal *t, int row, int col, int to_row, int to_col)
 {
     for (int r = row; r <= to_row && r < ROWS; r++)
-        for (int c = r == row ? col : 0; c < (r == to_row ? to_col : COLS); c++) clear_cell(&t->at[r][c]);
+        for (int c = r == row ? col : 0; c < (r == to_row ? to_col : COLS); c++) {
+            clear_cell(&t->at[r][c]);
+            if (c + 1 >= t->cols) t->goes_on[r] = false;
+        }
 }
 
 static void csi(terminal *t)
@@ -66,7 +77,7 @@ static void csi(terminal *t)
     switch (last) {
     case 'A': t->row -= one < t->row ? one : t->row; break;
     case 'B': t->row += one; break;
-    case 'C': t->col = t->col + one < COLS ? t->col + one : COLS - 1; break;
+    case 'C': t->col = t->col + one < t->cols ? t->col + one : t->cols - 1; break;
     case 'D': t->col -= one < t->col ? one : t->col; break;
     case 'G': t->col = one - 1; break;
     case 'H': t->row = one - 1; t->col = n[1] ? n[1] - 1 : 0; break;
@@ -85,6 +96,7 @@ static void csi(terminal *t)
         clear_from(t, t->row, t->col, t->row, t->col + one);
         break;
     case 'm': t->sgr = (short)n[0]; break;
+    case 'h': case 'l': if (n[0] == 4) t->insert = last == 'h'; break;
     default: break;
     }
 }
@@ -94,12 +106,14 @@ static void put(terminal *t, const char *s)
     if (t->wrapped) {
         t->wrapped = false;
         t->col = 0;
+        t->goes_on[t->row] = true;
         if (t->row < ROWS - 1) t->row++;
     }
     cell *c = &t->at[t->row][t->col];
+    if (t->insert) memmove(c + 1, c, (size_t)(t->cols - t->col - 1) * sizeof *c);
     snprintf(c->s, sizeof c->s, "%s", s);
     c->sgr = t->sgr;
-    if (t->col + 1 < COLS) t->col++;
+    if (t->col + 1 < t->cols) t->col++;
     else t->wrapped = true;
 }
 
@@ -141,6 +155,41 @@ static void feed(terminal *t, unsigned char ch)
     }
     char one[2] = {(char)ch, 0};
     put(t, one);
+}
+
+/* Breaks all rows anew. The cursor stays on its character. */
+static void rewrap(terminal *t, int cols)
+{
+    static cell to[ROWS][COLS];
+    bool goes_on[ROWS] = {false};
+    int row = 0, at_row = 0, at_col = 0;
+    memset(to, 0, sizeof to);
+    for (int r = 0; r <= t->row && row < ROWS; row++) { /* a long row is one that goes on in those below it */
+        int col = 0;
+        for (bool more = true; more && r <= t->row; r++) {
+            int n = t->cols;
+            more = t->goes_on[r];
+            while (!more && n && !t->at[r][n - 1].s[0]) n--;
+            if (r == t->row && n < t->col + 1) n = t->col + 1;
+            for (int c = 0; c < n && row < ROWS; c++) {
+                if (col == cols) {
+                    goes_on[row++] = true;
+                    col = 0;
+                }
+                if (row == ROWS) break;
+                if (r == t->row && c == t->col) at_row = row, at_col = col;
+                to[row][col++] = t->at[r][c];
+            }
+        }
+    }
+    memcpy(t->at, to, sizeof to);
+    memcpy(t->goes_on, goes_on, sizeof goes_on);
+    t->row = at_row;
+    t->col = at_col;
+    t->cols = cols;
+    t->wrapped = false;
+    struct winsize ws = {.ws_row = ROWS, .ws_col = (unsigned short)cols};
+    ioctl(t->fd, TIOCSWINSZ, &ws);
 }
 
 static long now_ms(void)
@@ -212,7 +261,7 @@ static bool wait_text(terminal *t, const char *want, bool here)
 
 static void begin(terminal *t, const char *program, const char *state)
 {
-    struct winsize ws = {.ws_row = ROWS, .ws_col = COLS};
+    struct winsize ws = {.ws_row = ROWS, .ws_col = (unsigned short)t->cols};
     t->pid = forkpty(&t->fd, NULL, NULL, &ws);
     if (t->pid) return;
     setenv("TERM", "xterm", 1);
@@ -270,10 +319,32 @@ static void golden_path(const char *keys, char *out)
     strcpy(out + n, ".screen");
 }
 
+/* Times and sizes differ from machine to machine. */
+static void blur(const terminal *t, char *row)
+{
+    bool found = false;
+    for (int k = 0; k < t->nblur; k++) {
+        size_t n = strlen(row), m = strlen(t->blur[k]);
+        found |= n >= m && !strcmp(row + n - m, t->blur[k]);
+    }
+    if (!found) return;
+    char *to = row;
+    for (const char *s = row; *s;) {
+        if (*s < '0' || *s > '9') {
+            *to++ = *s++;
+            continue;
+        }
+        s += strspn(s, "0123456789.");
+        *to++ = '0';
+    }
+    *to = 0;
+}
+
 static bool run(const char *program, const char *keys)
 {
     static terminal t;
     memset(&t, 0, sizeof t);
+    t.cols = 80;
     char state[] = "/tmp/replay-state-XXXXXX", line[4096];
     FILE *f = fopen(keys, "r");
     if (!f || !mkdtemp(state)) {
@@ -286,8 +357,12 @@ static bool run(const char *program, const char *keys)
         char *arg = strchr(line, ' ');
         if (!arg) arg = line + strlen(line);
         else *arg++ = 0;
-        if (!strcmp(line, "colour")) t.colour = true;
-        if (!t.pid && line[0] && line[0] != '#' && strcmp(line, "colour")) {
+        bool before = true; /* the program begins */
+        if (!strcmp(line, "colour")) t.colour = t.dump_colour = true;
+        else if (!strcmp(line, "nocolour")) t.dump_colour = true;
+        else if (!strcmp(line, "blur") && t.nblur < 8) snprintf(t.blur[t.nblur++], sizeof t.blur[0], "%s", arg);
+        else before = !line[0] || line[0] == '#';
+        if (!t.pid && !before) {
             begin(&t, program, state);
             fine = wait_prompt(&t);
         }
@@ -295,6 +370,11 @@ static bool run(const char *program, const char *keys)
         if (!strcmp(line, "type") || !strcmp(line, "prompt")) fine = fine && wait_prompt(&t);
         if (!strcmp(line, "wait")) fine = wait_text(&t, arg, false);
         if (!strcmp(line, "line")) fine = wait_text(&t, arg, true);
+        if (!strcmp(line, "size")) {
+            rewrap(&t, atoi(arg));
+            for (int k = 0; k < 100 && !listen_for(&t, 20); k++) continue;
+            while (listen_for(&t, 60)) continue;
+        }
         if (!strcmp(line, "pause")) for (long stop = now_ms() + atoi(arg); now_ms() < stop;) listen_for(&t, 20);
         if (!strcmp(line, "restart")) {
             end(&t);
@@ -311,7 +391,8 @@ static bool run(const char *program, const char *keys)
     char *g = got;
     *g++ = '\n';
     for (int r = 0; r <= t.row; r++) {
-        row_text(&t, r, g, t.colour);
+        row_text(&t, r, g, t.dump_colour);
+        blur(&t, g);
         g += strlen(g);
         *g++ = '\n';
     }
