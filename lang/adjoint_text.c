@@ -41,6 +41,10 @@ static void name_instr(naming *n, const instr *i)
     for (uint32_t k = 0; k < i->ndst; k++) {
         reg r = i->dst[k];
         n->line[r] = line_at(f, i->at, i->nblocks ? i->at.hi - 1 : i->at.lo);
+        if (i->op == OP_CODE_TUPLE && length > 2 && length <= TEXT_MOST && i->at.src == f->src && s[0] == '[' && !f->reg_names[r]) { /* the key of an index */
+            f->reg_names[r] = symbol_of(n->m->symbols, s + 1, length - 2);
+            n->line[r] = 0;
+        }
         if (f->reg_names[r] || !written) continue;
         f->reg_names[r] = symbol_of(n->m->symbols, s, length);
         n->line[r] = 0;
@@ -146,6 +150,9 @@ void adjoint_names_derived(vm *m, const code *fwd, const code *rev)
         for (uint32_t k = 0; k < i->nsrc && k < rev->ncaptures; k++) take_name(rev, rev->body->params[k], fwd, i->src[k]);
     }
     name_results(m, rev, rev->body);
+    static const char given[] = "result_adj";
+    if (rev->body->nparams > rev->ncaptures && !rev->reg_names[rev->body->params[rev->ncaptures]])
+        rev->reg_names[rev->body->params[rev->ncaptures]] = symbol_of(m->symbols, given, sizeof given - 1);
 }
 
 /* --- registers --------------------------------------------------------------------------------- */
@@ -232,7 +239,19 @@ static bool ambiguous(const speller *s, reg r)
     return false;
 }
 
-bool spell_nameless(const speller *s, reg r) { return !s->c->reg_names[r] || is_form(s->def[r]); }
+/* The key of an index: several things, parted by commas. */
+static bool is_key(const char *name)
+{
+    int depth = 0;
+    for (; *name; name++) {
+        if (strchr("([{", *name)) depth++;
+        else if (strchr(")]}", *name)) depth--;
+        else if (*name == ',' && !depth) return true;
+    }
+    return false;
+}
+
+bool spell_nameless(const speller *s, reg r) { return !s->c->reg_names[r] || is_form(s->def[r]) || is_key(name_of(s, r)); }
 
 bool spell_is_zero(const speller *s, reg r)
 {
@@ -348,6 +367,14 @@ static void spell_prim(speller *s, const instr *i, int need, text *out)
         text_putc(out, ')');
         return;
     }
+    if (is_prim(i, "__acc_index") && spell_is_zero(s, i->src[0])) {
+        text_puts(out, "placed(");
+        spell(s, i->src[1], LOOSE, out);
+        text_puts(out, ", [");
+        spell(s, i->src[3], LOOSE, out);
+        text_puts(out, "])");
+        return;
+    }
     text t;
     text_open(&t, &s->m->mem);
     if (is_prim(i, "__zmul") || is_prim(i, "mul"))
@@ -378,7 +405,9 @@ static void spell_prim(speller *s, const instr *i, int need, text *out)
         int level = p != readable[k].text ? PRODUCT : readable[k].level;
         for (; *p; p++) {
             uint32_t a = *p == '$' ? (uint32_t)(*++p - '0') : UINT32_MAX;
+            const value *field = a < i->nsrc && p >= readable[k].text + 2 && p[-2] == '.' ? constant(s, i->src[a]) : NULL;
             if (a == UINT32_MAX) text_putc(&t, *p);
+            else if (field && field->tag == V_STRING) text_puts(&t, as_string(*field)->s);
             else if (a < i->nsrc) spell(s, i->src[a], readable[k].need[a], &t);
         }
         wrapped(out, level, need, text_str(&t));

@@ -264,21 +264,9 @@ static const char *source_line_of(const source *src, uint32_t line, size_t *n)
     return src->text + lo;
 }
 
-static void put_row(text *out, uint32_t line, const char *l, size_t n, const char *r, size_t width)
-{
-    if (line) text_printf(out, "%4u ", line);
-    else text_puts(out, "     ");
-    text_add(out, l, n);
-    if (r) {
-        for (size_t k = columns(l, n); k < width; k++) text_putc(out, ' ');
-        text_printf(out, " | %s", r);
-    }
-    text_putc(out, '\n');
-}
-
 /* The rows of a line: the source, then what is kept on the left; on the right, newest first, so that it is
    read upwards. */
-static void put_line(const view *v, text *out, uint32_t line, size_t width)
+static void give_line(const view *v, adjoint_sink *give, void *ctx, uint32_t line)
 {
     size_t n;
     const char *s = source_line_of(v->f->src, line, &n);
@@ -288,8 +276,12 @@ static void put_line(const view *v, text *out, uint32_t line, size_t width)
         while (a && !first && a->line != line) a = a->next;
         while (b && b->line != line) b = b->next;
         if (!first && !a && !b) return;
-        if (first) put_row(out, line, s, n, b ? b->s : NULL, width);
-        else put_row(out, 0, a ? a->s : "", a ? strlen(a->s) : 0, b ? b->s : NULL, width);
+        adjoint_row r = {.kind = first ? ADJOINT_SOURCE : ADJOINT_MORE, .line = line, .right = b ? b->s : NULL};
+        r.left = first ? s : a ? a->s : "";
+        r.n = first ? n : strlen(r.left);
+        const char *words = b ? b->s + strspn(b->s, " ") : "";
+        r.replay = !strncmp(words, "REPLAY line", 11) || !strcmp(words, "free the replay");
+        give(ctx, &r);
         if (!first && a) a = a->next;
         first = false;
         if (b) b = b->next;
@@ -297,13 +289,15 @@ static void put_line(const view *v, text *out, uint32_t line, size_t width)
 }
 
 /* Says what the notation means that occurs. */
-static void put_legend(const view *v, text *out)
+static void give_legend(const view *v, adjoint_sink *give, void *ctx)
 {
     static const struct { const char *mark, *meaning; } of[] = {
         {"_adj", "x_adj is the cotangent of x"},
+        {"result_adj", "result_adj is the cotangent of what the function returns"},
         {"adj(", "adj(e) that of the value of e"},
         {"fit(", "fit(g) is g summed to the shape of what it belongs to, where that was broadcast"},
         {"spread(", "spread(g) is g back over what was reduced"},
+        {"placed(", "placed(g, [i]) is g at [i] and zeros around it"},
         {"back[", "back[f(x)](g) is the adjoint of that call"},
         {"\xe2\x82", "x₃ is the x of line 3"},
     };
@@ -311,7 +305,7 @@ static void put_legend(const view *v, text *out)
         bool found = false;
         for (const row *r = v->right; r && !found; r = r->next) found = strstr(r->s, of[k].mark) != NULL;
         for (const row *r = v->left; r && !found; r = r->next) found = strstr(r->s, of[k].mark) != NULL;
-        if (found) text_printf(out, "     # %s\n", of[k].meaning);
+        if (found) give(ctx, &(adjoint_row){.kind = ADJOINT_NOTE, .left = of[k].meaning, .n = strlen(of[k].meaning)});
     }
 }
 
@@ -335,29 +329,56 @@ static bool walk_both(view *v, const code *fwd, const code *rev)
     return !v->failed;
 }
 
-bool adjoint_view(vm *m, code *f, uint64_t mask, text *out)
+bool adjoint_rows(vm *m, code *f, uint64_t mask, adjoint_sink *give, void *ctx)
 {
     code *fwd = adjoint_names(m, f) ? code_derive(f, DERIVE_FWD, mask) : NULL;
     if (!fwd) return false;
     const code *rev = pullback_of(fwd);
-    if (!rev || !f->src) return vm_fail(m, DIAG_INTERNAL, "%s has no adjoint program to show", code_display_name(f));
+    if (!rev || !f->src) {
+        vm_fail(m, DIAG_VALUE, "`%s` is a builtin: it has no program to show", code_display_name(f));
+        vm_help(m, "`:rule %s` shows its derivative", code_display_name(f));
+        return false;
+    }
     view v = {.m = m, .f = f};
     arena_open(&v.arena, &m->mem, MEM_OTHER);
     bool fine = walk_both(&v, fwd, rev);
     uint32_t from = line_in(&v, f->at, f->at.lo), to = line_in(&v, f->at, f->at.hi - 1);
-    size_t width = 30, n;
-    for (uint32_t line = from; fine && line <= to; line++) {
-        const char *s = source_line_of(f->src, line, &n);
-        if (columns(s, n) > width) width = columns(s, n);
-    }
-    for (const row *r = v.left; fine && r; r = r->next)
-        if (columns(r->s, strlen(r->s)) > width) width = columns(r->s, strlen(r->s));
-    if (width > 60) width = 60;
-    text_printf(out, "%s: read the function downwards, its adjoint program upwards\n", code_display_name(f));
-    put_legend(&v, out);
-    for (uint32_t line = from; fine && line <= to; line++) put_line(&v, out, line, width);
+    if (fine) give_legend(&v, give, ctx);
+    for (uint32_t line = from; fine && line <= to; line++) give_line(&v, give, ctx, line);
     arena_close(&v.arena);
-    return fine && !out->failed ? true : vm_out_of_memory(m);
+    return fine ? true : vm_out_of_memory(m);
+}
+
+/* --- as text ------------------------------------------------------------------------------------ */
+
+static void measure(void *ctx, const adjoint_row *r)
+{
+    size_t *width = ctx;
+    if (r->kind != ADJOINT_NOTE && columns(r->left, r->n) > *width) *width = columns(r->left, r->n);
+}
+
+typedef struct listing { text *out; size_t width; } listing;
+
+static void put_row(void *ctx, const adjoint_row *r)
+{
+    const listing *l = ctx;
+    text *out = l->out;
+    if (r->kind == ADJOINT_SOURCE) text_printf(out, "%4u ", r->line);
+    else text_puts(out, r->kind == ADJOINT_NOTE ? "     # " : "     ");
+    text_add(out, r->left, r->n);
+    if (r->right) {
+        for (size_t k = columns(r->left, r->n); k < l->width; k++) text_putc(out, ' ');
+        text_printf(out, " | %s", r->right);
+    }
+    text_putc(out, '\n');
+}
+
+bool adjoint_view(vm *m, code *f, uint64_t mask, text *out)
+{
+    size_t width = 30;
+    if (!adjoint_rows(m, f, mask, measure, &width)) return false;
+    text_printf(out, "%s: read the function downwards, its adjoint program upwards\n", code_display_name(f));
+    return adjoint_rows(m, f, mask, put_row, &(listing){out, width < 60 ? width : 60}) && (!out->failed || vm_out_of_memory(m));
 }
 
 int command_adjoint(host *h, const char *path, const char *name)

@@ -17,10 +17,13 @@ typedef enum emit_result {
 typedef struct placement {
     bool set;
     bool plain;           /* as if the markers were not there */
-    uint32_t only;        /* with plain: as if those that begin on this line were not there; 0: all */
     const char *save;     /* a policy word, or NULL */
     int64_t slots;        /* of blocks that hold a loop and nothing else, 0: as written */
 } placement;
+/* The policy that a word behind `save =` stands for. */
+bool placement_policy(const char *word, size_t n, keep_policy *out);
+/* Puts p's options in the place of a block's; `loop`: it holds one. */
+void placement_apply(const placement *p, bool loop, block_options *o);
 
 typedef struct emit_options {
     const builtins *builtins;

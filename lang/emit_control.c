@@ -399,16 +399,21 @@ static bool name_add(emitter *e, block_options *o, const node *s)
     return true;
 }
 
-static bool save_option(emitter *e, block_options *o, node *v)
+bool placement_policy(const char *word, size_t n, keep_policy *out)
 {
     static const struct { const char *word; keep_policy policy; } words[] = {
         {"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
-    if (v->kind == N_STRING)
-        for (size_t i = 0; i < 4; i++)
-            if (strlen(words[i].word) == v->length && !memcmp(words[i].word, v->str, v->length)) {
-                o->policy = words[i].policy;
-                return true;
-            }
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (strlen(words[k].word) == n && !memcmp(words[k].word, word, n)) {
+            *out = words[k].policy;
+            return true;
+        }
+    return false;
+}
+
+static bool save_option(emitter *e, block_options *o, node *v)
+{
+    if (v->kind == N_STRING && placement_policy(v->str, v->length, &o->policy)) return true;
     o->policy = KEEP_NAMES;
     node *list = v;
     if (v->kind == N_CALL) {
@@ -436,21 +441,14 @@ static bool holds_a_loop(const node *b)
     return false;
 }
 
-/* The placement that is being tried, instead of what the program says. */
-static void place(const placement *p, const node *n, block_options *o)
+void placement_apply(const placement *p, bool loop, block_options *o)
 {
-    static const struct { const char *word; keep_policy policy; } words[] = {
-        {"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
-    if (!p || !p->set) return;
-    uint32_t line = 0, column;
-    if (p->only) span_where(n->at, &line, &column);
-    if (p->plain && (!p->only || p->only == line)) {
+    if (p->plain) {
         o->slots = o->budget = 0;
         o->policy = KEEP_EVERYTHING;
     }
-    for (size_t i = 0; p->save && i < sizeof words / sizeof *words; i++)
-        if (!strcmp(words[i].word, p->save)) o->policy = words[i].policy;
-    if (p->slots && holds_a_loop(n->b)) o->slots = p->slots;
+    if (p->save) placement_policy(p->save, strlen(p->save), &o->policy);
+    if (p->slots && loop) o->slots = p->slots;
 }
 
 static uint32_t emit_options_of(emitter *e, const node *n)
@@ -464,7 +462,7 @@ static uint32_t emit_options_of(emitter *e, const node *n)
         else if (!strcmp(name, "spill")) o.spill = p->a->flag;
         else if (!save_option(e, &o, p->a)) e->failed = true;
     }
-    place(e->o->placement, n, &o);
+    if (e->o->placement && e->o->placement->set) placement_apply(e->o->placement, holds_a_loop(n->b), &o);
     uint32_t i = builder_options(&e->f->b, &o);
     for (uint32_t k = 0; k < o.nnames; k++) value_release(e->m, o.names[k]);
     return i;

@@ -90,7 +90,8 @@ static void do_help(repl *r, const char *arg)
     if (!*arg) {
         for (int i = 0; i < COMMANDS; i++) printf("%-10s %-18s %s\n", rows[i].name, rows[i].args, rows[i].help);
         puts("\nA value is echoed and kept as `ans`; a `;` at the end silences it. Ctrl-C stops, Ctrl-D leaves.\n"
-             "f(args) is a call, such as loss(p, x); FILE ends in .svg, .txt, .json or .dot.");
+             "f(args) is a call, such as loss(p, x); FILE ends in .svg, .txt, .json or .dot.\n"
+             "--save=POLICY behind a call tries nothing, everything, dots or dots_no_batch for every block.");
         return;
     }
     value v;
@@ -238,11 +239,19 @@ static void look(repl *r, view_kind kind, const char *arg)
     view_request q = {.kind = kind};
     char *copy = strdup(arg);
     if (!copy) return;
-    char *o = strstr(copy, " -o ");
+    /* Options stand behind the call, in any order. */
+    char *o = strstr(copy, " -o "), *save = strstr(copy, " --save=");
     if (o) {
         *o = 0;
         q.out = o + 4 + strspn(o + 4, " ");
     }
+    if (save) {
+        *save = 0;
+        q.save = save + 8;
+    }
+    char *ends[2] = {(char *)q.out, (char *)q.save};
+    for (int k = 0; k < 2; k++)
+        if (ends[k]) ends[k][strcspn(ends[k], " ")] = 0;
     q.call = copy;
     q.interactive = r->edit != NULL;
     if (!view_show(&r->s, &q)) host_show_error(r->h);

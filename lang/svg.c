@@ -3,13 +3,13 @@
 #include "svg.h"
 #include <string.h>
 
-static const struct { const char *name, *light, *dark; } inks[INKS] = {
-    [INK_TEXT] = {"text", "#1a1d21", "#e8eaed"},   [INK_DIM] = {"dim", "#5f6670", "#a3abb5"},
-    [INK_LINE] = {"line", "#c3c8ce", "#4a515a"},   [INK_FRAME] = {"frame", "#7b838d", "#8a929c"},
-    [INK_PANEL] = {"panel", "#f1f3f5", "#22262c"}, [INK_GIVEN] = {"given", "#b4bac2", "#5a626c"},
-    [INK_SAVED] = {"saved", "#0072b2", "#56b4e9"}, [INK_FORWARD] = {"forward", "#009e73", "#2fcf9f"},
-    [INK_REPLAY] = {"replay", "#e69f00", "#f0b429"}, [INK_ADJOINT] = {"adjoint", "#b5478a", "#e07cb8"},
-    [INK_MARK] = {"mark", "#d55e00", "#ff8a3d"},
+static const struct { const char *name, *light, *dark, *words; } inks[INKS] = { /* words: on light, where an area's colour is too pale for them */
+    [INK_TEXT] = {"text", "#1a1d21", "#e8eaed", "#1a1d21"},       [INK_DIM] = {"dim", "#5f6670", "#a3abb5", "#5f6670"},
+    [INK_LINE] = {"line", "#c3c8ce", "#4a515a", "#5f6670"},       [INK_FRAME] = {"frame", "#7b838d", "#8a929c", "#5f6670"},
+    [INK_PANEL] = {"panel", "#f1f3f5", "#22262c", "#5f6670"},     [INK_GIVEN] = {"given", "#b4bac2", "#5a626c", "#5f6670"},
+    [INK_SAVED] = {"saved", "#0072b2", "#56b4e9", "#00649c"},     [INK_FORWARD] = {"forward", "#009e73", "#2fcf9f", "#00754f"},
+    [INK_REPLAY] = {"replay", "#e69f00", "#f0b429", "#965f00"},   [INK_ADJOINT] = {"adjoint", "#b5478a", "#e07cb8", "#a53a7b"},
+    [INK_MARK] = {"mark", "#d55e00", "#ff8a3d", "#b04c00"},
 };
 
 void svg_open(svg *s, text *to, double width, double height, const char *title)
@@ -24,10 +24,11 @@ void svg_open(svg *s, text *to, double width, double height, const char *title)
     text_puts(to, "</title>\n<style>\n"
                   "text{font-family:'DejaVu Sans Mono','Menlo','Consolas',monospace;white-space:pre}\n.b{font-weight:bold}\n.page{fill:#ffffff}\n");
     for (int i = 0; i < INKS; i++)
-        text_printf(to, ".f-%s{fill:%s}.s-%s{stroke:%s;fill:none}\n", inks[i].name, inks[i].light, inks[i].name, inks[i].light);
+        text_printf(to, ".f-%s{fill:%s}.s-%s{stroke:%s;fill:none}.t-%s{fill:%s}\n", inks[i].name, inks[i].light, inks[i].name, inks[i].light,
+                    inks[i].name, inks[i].words);
     text_puts(to, "@media (prefers-color-scheme: dark){\n.page{fill:#14171b}\n");
     for (int i = 0; i < INKS; i++)
-        text_printf(to, ".f-%s{fill:%s}.s-%s{stroke:%s}\n", inks[i].name, inks[i].dark, inks[i].name, inks[i].dark);
+        text_printf(to, ".f-%s,.t-%s{fill:%s}.s-%s{stroke:%s}\n", inks[i].name, inks[i].name, inks[i].dark, inks[i].name, inks[i].dark);
     text_puts(to, "}\n</style>\n<defs>");
     for (int i = 0; i < INKS; i++)
         text_printf(to, "<marker id=\"to-%s\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">"
@@ -39,7 +40,7 @@ void svg_close(svg *s) { text_puts(s->to, "</svg>\n"); }
 
 void svg_words_n(svg *s, double x, double y, double size, char anchor, bool bold, svg_ink ink, const char *words, size_t n)
 {
-    text_printf(s->to, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" class=\"f-%s%s\"%s>", x, y, size, inks[ink].name, bold ? " b" : "",
+    text_printf(s->to, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" class=\"t-%s%s\"%s>", x, y, size, inks[ink].name, bold ? " b" : "",
                 anchor == 'm' ? " text-anchor=\"middle\"" : anchor == 'e' ? " text-anchor=\"end\"" : "");
     for (size_t i = 0; i < n; i++)
         switch (words[i]) {

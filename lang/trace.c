@@ -230,6 +230,17 @@ static void add_row(trace *t, const watched_frame *f, const code *c, const instr
     add_line(t, PHASE_FORWARD, t->nrows++);
 }
 
+static void add_again(trace *t, const watched_frame *f, const code *c, const instr *i, reg r, value v)
+{
+    if (t->nagain >= ROWS_MOST || !ROOM(t->again, t->nagain, t->again_cap)) {
+        t->full = true;
+        return;
+    }
+    t->again[t->nagain] = (trace_row){.code = c, .i = i, .r = r, .depth = f->depth, .v = value_retain(v), .cot = value_undef(),
+                                      .before = UINT32_MAX, .block = true};
+    add_line(t, PHASE_REPLAY, t->nagain++);
+}
+
 static void add_cotangent(trace *t, const code *c, reg r, value v)
 {
     head *h = head_of(t->w, c, r);
@@ -254,13 +265,20 @@ bool trace_is_shown(const prim *p)
     return p->name[0] != '_';
 }
 
+bool trace_is_key(const instr *i)
+{
+    return i->op == OP_CODE_TUPLE && i->at.src && i->at.lo < i->at.src->length && i->at.src->text[i->at.lo] == '[';
+}
+
+/* What an `if`, a loop or a block gives was given by an instruction within it; those that lowering adds to
+   such an instruction only count. */
 static bool worth_a_row(const instr *i)
 {
-    if (i->flags & (INSTR_RULE | INSTR_ADJOINT) || i->ndst == 0) return false;
+    if (i->flags & (INSTR_RULE | INSTR_ADJOINT) || i->ndst == 0 || trace_is_key(i)) return false;
     switch (i->op) {
     case OP_CODE_CONST: case OP_CODE_CLOSURE: case OP_CODE_SELF: case OP_CODE_GLOBAL: case OP_CODE_DERIVE: case OP_CODE_BIND:
     case OP_CODE_SPREAD: case OP_CODE_REPLAYABLE: case OP_CODE_SELDEF: case OP_CODE_DEFINED: case OP_CODE_CONTRACT: case OP_CODE_TAPE:
-    case OP_CODE_TAPEPUSH: case OP_CODE_IMPORT: return false;
+    case OP_CODE_TAPEPUSH: case OP_CODE_IMPORT: case OP_CODE_IF: case OP_CODE_LOOP: case OP_CODE_CHECKPOINT: return false;
     case OP_CODE_PRIM: return trace_is_shown(&prims[i->imm & ~PRIM_SPREAD]);
     default: return true;
     }
@@ -284,13 +302,15 @@ static void results_seen(trace *t, watched_frame *f)
             add_cotangents(t, f->k, i->dst[k], f->f->r[d[k]]);
         return;
     }
-    if (f->phase != PHASE_FORWARD || (c->role != CODE_FWD && c->role != CODE_PLAIN) || !worth_a_row(i)) return;
+    bool again = f->phase == PHASE_REPLAY;
+    if ((!again && f->phase != PHASE_FORWARD) || !worth_a_row(i)) return;
+    if (c->role != CODE_FWD && c->role != CODE_PLAIN && !(again && c->role == CODE_REGION)) return;
     const reg *primal = c->role == CODE_FWD ? f->k->primal : NULL;
     if (c->role == CODE_FWD) c = c->primal;
     for (uint32_t k = 0; k < n && k < i->ndst; k++) {
         value v = f->f->r[d[k]];
         if (v.tag == V_FUNCTION && n > 1) continue;
-        if (numeric(v)) add_row(t, f, c, i, primal ? primal[i->dst[k]] : i->dst[k], v);
+        if (numeric(v)) (again ? add_again : add_row)(t, f, c, i, primal ? primal[i->dst[k]] : i->dst[k], v);
     }
 }
 
@@ -640,12 +660,16 @@ void trace_close(trace *t)
         value_release(t->m, t->rows[k].v);
         value_release(t->m, t->rows[k].cot);
     }
+    for (uint32_t k = 0; k < t->nagain; k++) value_release(t->m, t->again[k].v);
     free(t->rows);
+    free(t->again);
     free(t->lines);
     free(t->samples);
     free(t->events);
     *t = (trace){0};
 }
+
+const trace_row *trace_line_row(const trace *t, const trace_line *l) { return l->phase == PHASE_REPLAY ? &t->again[l->row] : &t->rows[l->row]; }
 
 /* The name under which a block gives r, when r has none of its own. */
 static symbol given_name(const code *c, const block *b, reg r)
@@ -690,25 +714,4 @@ uint32_t trace_line_of(const trace_row *r)
     uint32_t line = 0, column;
     span_where(r->i->at, &line, &column);
     return line;
-}
-
-/* Run forms as the optimiser makes them leave values out. */
-static void forget(code *c, int depth)
-{
-    code *root = c->root ? c->root : c;
-    for (code *k = root; k; k = k == root ? root->sibling : k->sibling) {
-        if (k->run) run_free(k);
-        for (uint32_t j = 0; j < k->ncodes && depth < 100; j++)
-            if (k->codes[j]->root != root) forget(k->codes[j], depth + 1);
-    }
-}
-
-void trace_forget_runs(vm *m, value f)
-{
-    if (m->globals.tag == V_TABLE) {
-        const table *t = as_table(m->globals);
-        for (uint32_t k = 0; k < t->cap; k++)
-            if (t->keys[k] && t->v[k].tag == V_FUNCTION) forget(as_closure(t->v[k])->code, 0);
-    }
-    if (f.tag == V_FUNCTION) forget(as_closure(f)->code, 0);
 }

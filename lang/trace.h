@@ -1,7 +1,7 @@
 /* trace.h: what happens while a gradient runs, recorded through vm->observer for the views.
  *
  * Rows are the values that the user's functions computed, in order, each with the cotangent the adjoint
- * program gave it. Samples are the bytes held over the run. Events are steps of loops: run, stored,
+ * program gave it; lines are those values, their cotangents and what replays made again, as they came. Samples are the bytes held over the run. Events are steps of loops: run, stored,
  * restored, reversed. */
 #ifndef REPLAY_TRACE_H
 #define REPLAY_TRACE_H
@@ -20,7 +20,8 @@ typedef struct trace_row {
 } trace_row;
 
 /* One line of the walk through both programs. */
-typedef struct trace_line { trace_phase phase; uint32_t row; } trace_line; /* PHASE_ADJOINT: its cotangent is whole */
+/* PHASE_ADJOINT: the row's cotangent is whole; PHASE_REPLAY: `row` counts in trace.again. */
+typedef struct trace_line { trace_phase phase; uint32_t row; } trace_line;
 
 typedef struct trace_sample {
     double at;            /* scalar operations so far */
@@ -38,6 +39,7 @@ typedef struct trace {
     vm *m;
     unsigned want;
     trace_row *rows; uint32_t nrows, rows_cap;
+    trace_row *again; uint32_t nagain, again_cap; /* values that replays made again */
     trace_line *lines; uint32_t nlines, lines_cap;
     trace_sample *samples; uint32_t nsamples, samples_cap;
     trace_event *events; uint32_t nevents, events_cap;
@@ -51,13 +53,14 @@ bool trace_open(trace *t, vm *m, unsigned want);
 /* Stops observing; the records stay. */
 void trace_stop(trace *t);
 void trace_close(trace *t);
+const trace_row *trace_line_row(const trace *t, const trace_line *l);
 /* The user's name of a register, or 0. */
 symbol trace_symbol(const code *c, reg r);
 /* The source of an instruction on one line, cut after `most` bytes. */
 void trace_source(const instr *i, size_t most, text *out);
 /* Is the primitive one that the user wrote? */
 bool trace_is_shown(const prim *p);
+/* Does it make the key of an index, as `:, 0` of x[:, 0]? */
+bool trace_is_key(const instr *i);
 uint32_t trace_line_of(const trace_row *r);
-/* Has the run forms of f and of all top-level functions made anew: as vm->config says now. Nothing may run. */
-void trace_forget_runs(vm *m, value f);
 #endif

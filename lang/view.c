@@ -2,6 +2,7 @@
 #include "view.h"
 #include "adjoint_view.h"
 #include "command.h"
+#include "placing.h"
 #include "trace.h"
 #include "../vm/print.h"
 #include "../vm/run.h"
@@ -94,20 +95,18 @@ bool view_gradient(host *h, const view_call *c, value *out)
                          "for (k in 0..len(args)) { g = append(g, __finish(__cot_index(d, k, none), args[k])) }; (y, g) }", c, out);
 }
 
-bool view_gradient_plainly(host *h, const view_call *c, value *out)
+bool view_gradient_plainly(session *s, const view_call *c, value *out)
 {
-    vm *m = h->vm;
-    bool optimise = m->config.optimise, fuse = m->config.fuse;
-    if (optimise || fuse) trace_forget_runs(m, c->f);
-    m->config.optimise = m->config.fuse = false;
+    vm *m = s->h->vm;
+    const value of[2] = {c->f, c->args};
+    placing *now = placing_begin(s, of, 2, &(placing_options){.unoptimised = true});
+    if (!now) return false;
     uint8_t *joins = m->exec->joins; /* nothing joins a fused group */
     m->exec->joins = memory_alloc(&m->mem, MEM_OTHER, prim_count);
-    bool fine = m->exec->joins ? view_gradient(h, c, out) : vm_out_of_memory(m);
+    bool fine = m->exec->joins ? view_gradient(s->h, c, out) : vm_out_of_memory(m);
     memory_free(&m->mem, MEM_OTHER, m->exec->joins, prim_count);
     m->exec->joins = joins;
-    m->config.optimise = optimise;
-    m->config.fuse = fuse;
-    if (optimise || fuse) trace_forget_runs(m, c->f);
+    placing_end(now);
     return fine;
 }
 
@@ -228,7 +227,7 @@ static bool draw(session *s, const view_request *q, view_format f, text *t)
     if (!view_call_of(s, q->call, &c)) return false;
     bool fine = false;
     switch (q->kind) {
-    case VIEW_TABLE: fine = view_table(s, &c, f, t); break;
+    case VIEW_TABLE: fine = view_table(s, &c, f, q->out != NULL, t); break;
     case VIEW_GRAPH: fine = view_graph(s, &c, f, t); break;
     case VIEW_SAVED: fine = view_saved(s, q, &c, f, t); break;
     case VIEW_SCHEDULE: fine = view_schedule(s, &c, f, t); break;
@@ -239,15 +238,35 @@ static bool draw(session *s, const view_request *q, view_format f, text *t)
     return fine;
 }
 
+/* Under another policy, if one is asked for. */
+static bool draw_placed(session *s, const view_request *q, view_format f, text *t)
+{
+    vm *m = s->h->vm;
+    keep_policy policy;
+    if (!q->save) return draw(s, q, f, t);
+    if (!placement_policy(q->save, strlen(q->save), &policy)) {
+        vm_fail(m, DIAG_VALUE, "--save=%s: there is no such policy", q->save);
+        vm_help(m, "the policies are nothing, everything, dots and dots_no_batch");
+        return false;
+    }
+    placing *p = placing_begin(s, NULL, 0, &(placing_options){.blocks = {.set = true, .save = q->save}});
+    bool fine = p && draw(s, q, f, t);
+    placing_end(p);
+    return fine;
+}
+
 bool view_show(session *s, const view_request *q)
 {
+    vm *m = s->h->vm;
     view_format f;
     if (!format_of(s->h, q, &f)) return false;
+    random_state random = m->random; /* looking changes nothing */
     text t;
-    text_open(&t, &s->h->vm->mem);
-    bool fine = draw(s, q, f, &t);
+    text_open(&t, &m->mem);
+    bool fine = draw_placed(s, q, f, &t);
+    m->random = random;
     if (fine && q->out) {
-        fine = write_file(s->h->vm, q->out, &t);
+        fine = write_file(m, q->out, &t);
     } else if (fine) command_print(&t);
     text_close(&t);
     return fine;
@@ -290,18 +309,14 @@ static bool load(session *s, const char *path, int *status)
 
 static void unseen(void *user, const diag *d, const char *rendered) {}
 
-bool view_fresh(const vm_config *config, const placement *p, const char *script, bool silent, host *h, session *s, bool loaded)
+bool view_fresh(const vm_config *config, const placement *p, bool silent, host *h, session *s)
 {
     *h = (host){.placement = *p, .show = silent ? unseen : NULL};
     vm_config c = *config;
     c.write = quiet;
     if (!host_open(h, &c)) return false;
     session_open(s, h);
-    int status = 0;
-    if (!loaded || load(s, script, &status)) return true;
-    session_close(s);
-    host_close(h);
-    return false;
+    return true;
 }
 
 int command_view(host *h, const char *word, int argc, char **argv)
@@ -323,12 +338,11 @@ int command_view(host *h, const char *word, int argc, char **argv)
     if (!q.call && q.kind != VIEW_MEMORY)
         return wrong(word, q.kind == VIEW_ADJOINT ? "the name of a function is needed" : "a call is needed, such as 'loss(p, x)'");
     if (q.kind == VIEW_ADJOINT && !q.out && !strchr(q.call, '(')) return command_adjoint(h, q.script, q.call);
-    h->placement = (placement){.set = q.save != NULL, .save = q.save};
     q.interactive = q.kind == VIEW_STEP;
     session s;
     session_open(&s, h);
     int status = 0;
-    bool fresh = q.kind == VIEW_MEMORY; /* it runs the script itself */
+    bool fresh = q.kind == VIEW_MEMORY && !q.call; /* it runs the script itself */
     if ((fresh || load(&s, q.script, &status)) && !view_show(&s, &q)) status = 1;
     host_show_error(h);
     session_close(&s);

@@ -15,8 +15,8 @@ typedef struct view_request {
     view_kind kind;
     const char *call;   /* "loss(p, x)"; of VIEW_ADJOINT "loss"; NULL (VIEW_MEMORY): the whole script */
     const char *out;    /* file, or NULL: text on standard output */
-    const char *script; /* path of the script, when there is one: placements are tried on a fresh run of it */
-    const char *save;   /* VIEW_SAVED: try this policy for every block */
+    const char *script; /* path of the script, when there is one */
+    const char *save;   /* try this policy for every block */
     bool interactive;   /* VIEW_STEP: ask for what to do next */
 } view_request;
 
@@ -29,9 +29,9 @@ typedef enum view_format { FORMAT_TEXT, FORMAT_SVG, FORMAT_JSON, FORMAT_DOT } vi
 
 /* --- for the views themselves ----------------------------------------------------------------- */
 typedef struct view_call { value f, args; /* owned: a function, a tuple */ } view_call;
-/* Another VM with the script run in it, silently, under another placement of its blocks; h and s are opened.
-   `silent`: what goes wrong is not shown. Unless `loaded` the script is compiled and run by the caller. False with the reason shown. */
-bool view_fresh(const vm_config *config, const placement *p, const char *script, bool silent, host *h, session *s, bool loaded);
+/* Another VM, which prints nothing and compiles under another placement of blocks; h and s are opened. `silent`:
+   what goes wrong is not shown. False with the reason shown. */
+bool view_fresh(const vm_config *config, const placement *p, bool silent, host *h, session *s);
 /* Calls fn(f, args), given as text, on the call. */
 bool view_apply(host *h, const char *fn, const view_call *c, value *out);
 /* Evaluates the parts of "f(args)". False with what is wrong shown. */
@@ -40,14 +40,18 @@ void view_call_close(vm *m, view_call *c);
 /* Runs forward and adjoint program of the call; *out gets (result, tuple of cotangents). */
 bool view_gradient(host *h, const view_call *c, value *out);
 /* The same with every instruction run as it was written, so that every value is to be seen. */
-bool view_gradient_plainly(host *h, const view_call *c, value *out);
+bool view_gradient_plainly(session *s, const view_call *c, value *out);
+/* The same with its values recorded in *t (see trace.h), which the caller closes. */
+struct trace;
+bool view_rows(session *s, const view_call *c, struct trace *t, value *out);
 void json_string(const char *s, size_t n, text *out);
 /* "1.5 KiB" */
 const char *view_bytes(double n, char out[32]);
 /* A value on one short line: a scalar, or dtype and shape with the first numbers. */
 void view_value(vm *m, value v, size_t most, text *out);
 
-bool view_table(session *s, const view_call *c, view_format f, text *out);
+/* `whole`: all rows as text, however many. */
+bool view_table(session *s, const view_call *c, view_format f, bool whole, text *out);
 bool view_graph(session *s, const view_call *c, view_format f, text *out);
 bool view_saved(session *s, const view_request *q, const view_call *c, view_format f, text *out);
 bool view_step(session *s, const view_call *c, view_format f, bool interactive, text *out);

@@ -18,6 +18,7 @@ typedef struct gnode {
     bool bend, port;
     uint32_t layer;
     double x, y, w, h, want; /* middle of the top edge; size; where its neighbours would have it */
+    double row;              /* the height of its layer: edges go straight down through it */
 } gnode;
 
 typedef struct edge { uint32_t from, to; } edge;
@@ -35,6 +36,7 @@ typedef struct maker {
     const trace *t;
     const code *c;
     value args, cots;        /* of the call */
+    bool *callee;            /* by register: a function that is only called */
     bool failed;
 } maker;
 
@@ -118,8 +120,22 @@ static void head_of(maker *k, gnode *p)
     trace_source(p->i, 28, &p->head);
 }
 
-static bool is_shown(const instr *i)
+/* A function taken from a module or a record to be called goes by the call's own words. */
+static void find_callees(bool *callee, const block *b, bool called)
 {
+    for (uint32_t n = 0; n < b->n; n++) {
+        const instr *i = b->list[n];
+        for (uint32_t j = 0; j < i->nsrc; j++) {
+            bool call = i->op == OP_CODE_CALL && j == 0;
+            if (call == called) callee[i->src[j]] = called;
+        }
+        for (uint32_t j = 0; j < i->nblocks; j++) find_callees(callee, i->blocks[j], called);
+    }
+}
+
+static bool is_shown(const maker *k, const instr *i)
+{
+    if (trace_is_key(i) || (i->op == OP_CODE_FIELD && k->callee[i->dst[0]])) return false;
     if (!i->ndst || i->op == OP_CODE_CONST || i->op == OP_CODE_CLOSURE || i->op == OP_CODE_GLOBAL || i->op == OP_CODE_SELF) return false;
     if (i->op == OP_CODE_PRIM && !trace_is_shown(&prims[i->imm & ~PRIM_SPREAD])) return false;
     return i->op != OP_CODE_CONTRACT && i->op != OP_CODE_DEFINED && i->op != OP_CODE_SELDEF && !(i->flags & INSTR_RULE);
@@ -160,6 +176,11 @@ static void build(maker *k, graph *g, const block *b, const instr **def, bool to
 static void use(maker *k, graph *g, uint32_t *where, const instr **def, reg r, uint32_t to, bool top)
 {
     r = through(def, r);
+    if (def[r] && trace_is_key(def[r])) { /* what is in it is used */
+        for (uint32_t j = 0; j < def[r]->nsrc; j++) use(k, g, where, def, def[r]->src[j], to, top);
+        return;
+    }
+    if (def[r] && def[r]->op == OP_CODE_FIELD && k->callee[r]) return;
     if (def[r] && (def[r]->op == OP_CODE_CONST || def[r]->op == OP_CODE_GLOBAL || def[r]->op == OP_CODE_CLOSURE || def[r]->op == OP_CODE_SELF ||
                    def[r]->op == OP_CODE_CONTRACT)) return;
     if (where[r] == UINT32_MAX) {
@@ -179,7 +200,7 @@ static void build(maker *k, graph *g, const block *b, const instr **def, bool to
     memset(where, 0xff, k->c->nregs * sizeof *where);
     for (uint32_t n = 0; n < b->n && !k->failed && g->n < 400; n++) {
         const instr *i = b->list[n];
-        if (!is_shown(i)) continue;
+        if (!is_shown(k, i)) continue;
         uint32_t at = add_node(k, g);
         g->nodes[at].i = i;
         g->nodes[at].r = i->dst[0];
@@ -334,6 +355,7 @@ static void layout(maker *k, graph *g)
         for (uint32_t i = 0; i < g->n; i++)
             if (g->nodes[i].layer == l) {
                 g->nodes[i].y = y;
+                g->nodes[i].row = h;
                 if (g->nodes[i].bend) g->nodes[i].h = h;
             }
         y += h + 40;
@@ -353,6 +375,7 @@ static void draw(svg *s, const graph *g, double x0, double y0)
         svg_curve_begin(s, 1.8, INK_FRAME, true);
         double x = x0 + a->x, y = y0 + a->y + a->h;
         text_printf(s->to, "M%.1f,%.1f", x, y);
+        if (a->row > a->h) text_printf(s->to, "V%.1f", y = y0 + a->y + a->row);
         uint32_t at = g->edges[e].to;
         for (;;) {
             double tx = x0 + b->x, ty = y0 + b->y - (b->bend ? 0 : 1);
@@ -483,13 +506,23 @@ static void parameters(maker *k, graph *g)
     }
 }
 
+static bool has_block(const block *b)
+{
+    for (uint32_t n = 0; n < b->n; n++) {
+        if (b->list[n]->op == OP_CODE_CHECKPOINT) return true;
+        for (uint32_t k = 0; k < b->list[n]->nblocks; k++)
+            if (has_block(b->list[n]->blocks[k])) return true;
+    }
+    return false;
+}
+
 bool view_graph(session *s, const view_call *c, view_format f, text *out)
 {
     vm *m = s->h->vm;
     trace t;
     value result;
     if (!trace_open(&t, m, TRACE_ROWS)) return false;
-    bool fine = view_gradient_plainly(s->h, c, &result);
+    bool fine = view_gradient_plainly(s, c, &result);
     trace_stop(&t);
     if (!fine) {
         trace_close(&t);
@@ -498,12 +531,16 @@ bool view_graph(session *s, const view_call *c, view_format f, text *out)
     maker k = {.s = s, .t = &t, .c = as_closure(c->f)->code, .args = c->args, .cots = as_tuple(result)->v[1]};
     graph g = {0};
     const instr **def = calloc(k.c->nregs + 1, sizeof *def);
-    if (def) {
+    k.callee = calloc(k.c->nregs + 1, sizeof *k.callee);
+    if (def && k.callee) {
         define(def, k.c->body);
+        find_callees(k.callee, k.c->body, true);
+        find_callees(k.callee, k.c->body, false);
         build(&k, &g, k.c->body, def, true);
         parameters(&k, &g);
     } else k.failed = true;
     free(def);
+    free(k.callee);
     if (!k.failed && f == FORMAT_SVG) {
         layout(&k, &g);
         char title[256];
@@ -516,7 +553,7 @@ bool view_graph(session *s, const view_call *c, view_format f, text *out)
         svg_words(&v, 24, 36, 20, 's', true, INK_TEXT, title);
         svg_words(&v, 24, 60, 14, 's', false, INK_FORWARD, "value");
         svg_words(&v, 24 + 6 * 14 * SVG_ADVANCE, 60, 14, 's', false, INK_ADJOINT, "cotangent");
-        svg_words(&v, 24 + 16 * 14 * SVG_ADVANCE, 60, 14, 's', true, INK_REPLAY, "checkpoint block");
+        if (has_block(k.c->body)) svg_words(&v, 24 + 16 * 14 * SVG_ADVANCE, 60, 14, 's', true, INK_REPLAY, "checkpoint block");
         draw(&v, &g, 24 + (w - 48 - g.w) / 2, 84);
         svg_close(&v);
     } else if (!k.failed && f == FORMAT_DOT) {

@@ -2,10 +2,11 @@
  * holds them, for several placements of the program's blocks one below the other on the same scales.
  *
  * Time is counted in scalar operations, so that the picture is the same on every machine. A placement is
- * tried in a VM of its own, on a fresh run of the script; one that is refused, or that changes nothing, is
- * left out. */
+ * tried on the functions there are (placing.h), or for a whole script in a VM of its own, on a fresh run of it;
+ * one that is refused, or that changes nothing, is left out. */
 #include "view.h"
 #include "command.h"
+#include "placing.h"
 #include "trace.h"
 #include <math.h>
 #include <stdio.h>
@@ -40,11 +41,11 @@ static void take_figures(panel *p, host *h, trace *t)
     p->ops = p->n ? p->of[p->n - 1].at : 0;
 }
 
-static bool run_call(session *s, const char *call, panel *p)
+static bool run_gradient(session *s, const view_call *c, panel *p)
 {
     vm *m = s->h->vm;
-    view_call c;
-    if (!view_call_of(s, call, &c)) return false;
+    random_state random = m->random;
+    size_t peak = m->mem.peak[MEM_ARRAY];
     m->mem.peak[MEM_ARRAY] = m->mem.live[MEM_ARRAY];
     m->stats.saved_peak = m->stats.saved;
     m->stats.steps = m->stats.step_runs = 0;
@@ -53,11 +54,27 @@ static bool run_call(session *s, const char *call, panel *p)
     value result;
     bool fine = trace_open(&t, m, TRACE_MEMORY);
     if (fine) {
-        fine = view_gradient(s->h, &c, &result);
+        fine = view_gradient(s->h, c, &result);
         if (fine) value_release(m, result);
         take_figures(p, s->h, &t);
         trace_close(&t);
     }
+    m->random = random;
+    if (peak > m->mem.peak[MEM_ARRAY]) m->mem.peak[MEM_ARRAY] = peak;
+    return fine;
+}
+
+/* One placement of the call's blocks; as they are written when neither pl->set nor a budget is given. */
+static bool run_call(session *s, const char *call, const placement *pl, size_t budget, panel *p)
+{
+    vm *m = s->h->vm;
+    view_call c;
+    if (!view_call_of(s, call, &c)) return false;
+    bool other = pl->set || budget;
+    const value of[2] = {c.f, c.args};
+    placing *now = other ? placing_begin(s, of, 2, &(placing_options){.blocks = *pl, .budget = budget}) : NULL;
+    bool fine = (!other || now) && run_gradient(s, &c, p);
+    placing_end(now);
     view_call_close(m, &c);
     return fine;
 }
@@ -79,25 +96,32 @@ static bool run_script(host *h, const char *path, panel *p, int *status)
     return fine;
 }
 
-/* One placement in a VM of its own. `shown`: its failure is the user's business. */
-static bool try_placement(const session *s, const view_request *q, const placement *pl, size_t budget, bool shown, panel *p)
+/* `shown`: its failure is the user's business. */
+static bool try_placement(session *s, const view_request *q, const placement *pl, size_t budget, bool shown, panel *p)
 {
-    host h;
+    host h, *in = s->h;
     session other;
     vm_config config = s->h->vm->config;
-    if (budget) config.budget = budget;
-    if (!view_fresh(&config, pl, q->script, !shown, &h, &other, q->call != NULL)) return false;
     int status = 0;
-    bool fine = q->call ? run_call(&other, q->call, p) : run_script(&h, q->script, p, &status);
+    if (budget) config.budget = budget;
+    if (!q->call) {
+        if (!view_fresh(&config, pl, !shown, &h, &other)) return false;
+        in = &h;
+    }
+    bool fine = q->call ? run_call(s, q->call, pl, budget, p) : run_script(&h, q->script, p, &status);
     if (!fine) {
-        if (shown) host_show_error(&h);
-        diag_free(h.vm->error);
-        h.vm->error = NULL;
+        bool stopped = in->vm->error && in->vm->error->code == DIAG_INTERRUPT;
+        if (stopped && !shown) s->h->vm->interrupt = INTERRUPT_USER; /* the other placements are not wanted either */
+        if (shown) host_show_error(in);
+        diag_free(in->vm->error);
+        in->vm->error = NULL;
         free(p->of);
         *p = (panel){0};
     }
-    session_close(&other);
-    host_close(&h);
+    if (!q->call) {
+        session_close(&other);
+        host_close(&h);
+    }
     return fine;
 }
 
@@ -110,7 +134,7 @@ static uint32_t all_placements(session *s, const view_request *q, panel *of)
     if (!try_placement(s, q, &written, 0, true, &of[0])) return 0;
     n = 1;
     panel p = {0};
-    snprintf(of[0].name, sizeof of[0].name, "as written");
+    snprintf(of[0].name, sizeof of[0].name, q->save ? "save = \"%s\"" : "as written", q->save);
     if (try_placement(s, q, &plain, 0, false, &p)) {
         if (like(&p, &of[0])) {
             snprintf(of[0].name, sizeof of[0].name, "no blocks");
@@ -181,7 +205,7 @@ static void as_text(const panel *of, uint32_t n, text *out)
         char a[32], b[32];
         text_printf(out, "%s: peak %s, saved at most %s", of[k].name, view_bytes((double)of[k].peak, a), view_bytes((double)of[k].saved, b));
         if (of[k].steps) text_printf(out, "; %llu steps, run %llu times", (unsigned long long)of[k].steps, (unsigned long long)of[k].runs);
-        if (of[k].replays) text_printf(out, "; %llu replays", (unsigned long long)of[k].replays);
+        if (of[k].replays) text_printf(out, "; %llu replay%s", (unsigned long long)of[k].replays, of[k].replays == 1 ? "" : "s");
         text_printf(out, "\n  ");
         sparkline(&of[k], most, out);
     }
@@ -253,12 +277,12 @@ static void draw_panel(svg *s, const plot *g, const panel *p)
     char a[32], b[32], words[240];
     int n = snprintf(words, sizeof words, "peak %s   saved %s", view_bytes((double)p->peak, a), view_bytes((double)p->saved, b));
     if (p->steps) n += snprintf(words + n, sizeof words - (size_t)n, "   %llu steps, run %llu times", (unsigned long long)p->steps, (unsigned long long)p->runs);
-    if (p->replays) snprintf(words + n, sizeof words - (size_t)n, "   %llu replays", (unsigned long long)p->replays);
+    if (p->replays) snprintf(words + n, sizeof words - (size_t)n, "   %llu replay%s", (unsigned long long)p->replays, p->replays == 1 ? "" : "s");
     svg_words(s, g->x, g->y - 14, 17, 's', true, INK_TEXT, p->name);
     svg_words(s, g->x + 220, g->y - 14, 15, 's', false, INK_DIM, words);
     svg_box(s, g->x, g->y, g->w, g->h, 0, INK_PANEL);
     double unit = nice((double)g->most / 2.5);
-    for (double v = unit; v <= (double)g->most; v += unit) {
+    for (double v = unit; v <= (double)g->most && g->most > 1; v += unit) {
         svg_line(s, g->x, py(g, v), g->x + g->w, py(g, v), 1, INK_LINE);
         svg_words(s, g->x - 8, py(g, v) + 5, 13, 'e', false, INK_DIM, view_bytes(v, a));
     }
@@ -273,20 +297,21 @@ static void draw_panel(svg *s, const plot *g, const panel *p)
         svg_box(s, x, g->y + g->h + 3, end - x > 0.6 ? end - x : 0.6, 7, 0, phase_ink[p->of[k].phase]);
     }
     svg_line(s, g->x, g->y + g->h, g->x + g->w, g->y + g->h, 1.5, INK_FRAME);
+    if (!p->peak) svg_words(s, g->x + g->w / 2, g->y + g->h / 2, 15, 'm', false, INK_DIM, "no arrays: scalars are not counted");
     /* The peak. */
     double top = py(g, (double)p->peak);
-    for (double x = g->x; x < g->x + g->w; x += 12) svg_line(s, x, top, x + 6 < g->x + g->w ? x + 6 : g->x + g->w, top, 1.5, INK_MARK);
+    for (double x = g->x; p->peak && x < g->x + g->w; x += 12) svg_line(s, x, top, x + 6 < g->x + g->w ? x + 6 : g->x + g->w, top, 1.5, INK_MARK);
 }
 
 static void as_svg(const panel *of, uint32_t n, const char *title, text *out)
 {
-    const double left = 110, right = 32, w = 900, h = 150, step = h + 62;
+    /* So high that all panels fit on a slide. */
+    const double left = 110, right = 32, w = 900, room = 450.0 / n, h = room > 150 ? 150 : room < 90 ? 90 : room, step = h + 62;
     plot g = {.x = left, .w = w, .h = h, .most = 1};
     for (uint32_t k = 0; k < n; k++) {
         if (of[k].peak > g.most) g.most = of[k].peak;
         if (of[k].ops > g.ops) g.ops = of[k].ops;
     }
-    size_t peak = g.most;
     g.most += g.most / 12;
     svg s;
     svg_open(&s, out, left + w + right, 92 + step * n + 36, title);
@@ -305,21 +330,15 @@ static void as_svg(const panel *of, uint32_t n, const char *title, text *out)
         draw_panel(&s, &g, &of[k]);
     }
     char words[96];
-    snprintf(words, sizeof words, "scalar operations, up to %.3g", g.ops);
+    snprintf(words, sizeof words, g.ops < 1e7 ? "scalar operations, up to %.0f" : "scalar operations, up to %.3g", g.ops);
     svg_words(&s, left + w, 118 + step * n - 20, 14, 'e', false, INK_DIM, words);
-    (void)peak;
     svg_close(&s);
 }
 
 bool view_memory(session *s, const view_request *q, view_format f, text *out)
 {
     panel of[PLACEMENTS] = {0};
-    uint32_t n = 0;
-    if (q->script) n = all_placements(s, q, of);
-    else if (run_call(s, q->call, &of[0])) {
-        snprintf(of[0].name, sizeof of[0].name, "as written");
-        n = 1;
-    }
+    uint32_t n = all_placements(s, q, of);
     if (!n) return false;
     char title[256];
     snprintf(title, sizeof title, "memory of %s", q->call ? q->call : q->script);

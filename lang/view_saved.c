@@ -2,7 +2,9 @@
  * with a bar of its bytes, why it is kept, what each block is replayed from, and the totals. In go the
  * records of the builtin saved(). */
 #include "view.h"
+#include "placing.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct row {
@@ -12,9 +14,12 @@ typedef struct row {
     bool given;
 } row;
 
-/* What a block saves is tried, on a fresh run of the script, for as many blocks. */
+/* Bytes kept without blocks: without all of them, without each. -1: not known. */
 enum { BLOCKS_TRIED = 32 };
-typedef struct totals { int64_t plain; /* bytes without blocks, -1: not known */ int64_t saves[BLOCKS_TRIED]; bool tried[BLOCKS_TRIED]; } totals;
+typedef struct comparison { int64_t plain, of[BLOCKS_TRIED]; } comparison;
+
+/* In a picture of many rows the largest share is shown. */
+enum { PICTURE_ROWS = 18 };
 
 static value field(vm *m, value r, const char *name)
 {
@@ -53,7 +58,20 @@ static void why(const row *r, char *out, size_t n)
     else snprintf(out, n, "%s", r->from);
 }
 
-static void as_text(vm *m, value report, const totals *all, text *out)
+/* "block of line 4, 3 times: replayed from h, w; without it 240 bytes more" */
+static void block_words(vm *m, value r, int64_t without, int64_t kept, text *out)
+{
+    value enters = field(m, r, "enters");
+    text_printf(out, "block of line %lld", (long long)number(m, r, "line"));
+    if (number(m, r, "count") > 1) text_printf(out, ", %lld times", (long long)number(m, r, "count"));
+    text_puts(out, as_tuple(enters)->n ? ": replayed from " : ": what is needed of it is computed again in place");
+    for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(out, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
+    if (without >= 0) text_printf(out, "; without it %lld bytes %s", llabs(without - kept), without < kept ? "less" : "more");
+}
+
+static const char *shown(const row *r) { return r->name[0] ? r->name : "·"; }
+
+static void as_text(vm *m, value report, const comparison *than, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
     size_t w[3] = {4, 5, 5};
@@ -75,26 +93,18 @@ static void as_text(vm *m, value report, const totals *all, text *out)
             if (pass && !any) text_puts(out, "given, and not counted:\n");
             any = true;
             why(&r, reason, sizeof reason);
-            text_puts(out, r.name);
-            for (size_t c = utf8_length(r.name, strlen(r.name)); c < w[0]; c++) text_putc(out, ' ');
+            text_puts(out, shown(&r));
+            for (size_t c = utf8_length(shown(&r), strlen(shown(&r))); c < w[0]; c++) text_putc(out, ' ');
             text_printf(out, "  %-*s  %*lld  %4lld  %s\n", (int)w[1], r.shape, (int)w[2], (long long)r.bytes, (long long)r.line, reason);
         }
     }
+    int64_t kept = number(m, report, "bytes");
     for (uint32_t k = 0; k < b->n; k++) {
-        value r = b->v[k], enters = field(m, r, "enters");
-        text_printf(out, "block of line %lld", (long long)number(m, r, "line"));
-        if (number(m, r, "count") > 1) text_printf(out, ", %lld times", (long long)number(m, r, "count"));
-        if (!as_tuple(enters)->n) {
-            text_puts(out, ": what is needed of it is computed again in place\n");
-            continue;
-        }
-        text_puts(out, ": replayed from ");
-        for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(out, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
-        if (k < BLOCKS_TRIED && all->tried[k]) text_printf(out, "; without it %lld bytes more", (long long)all->saves[k]);
+        block_words(m, b->v[k], k < BLOCKS_TRIED ? than->of[k] : -1, kept, out);
         text_putc(out, '\n');
     }
-    text_printf(out, "kept: %lld bytes", (long long)number(m, report, "bytes"));
-    if (all->plain >= 0 && b->n) text_printf(out, "; without blocks %lld", (long long)all->plain);
+    text_printf(out, "kept: %lld bytes", (long long)kept);
+    if (than->plain >= 0 && b->n) text_printf(out, "; without blocks %lld", (long long)than->plain);
     text_putc(out, '\n');
 }
 
@@ -110,7 +120,7 @@ static void json_row(vm *m, const row *r, text *out)
     text_putc(out, '}');
 }
 
-static void as_json(vm *m, value report, const totals *all, text *out)
+static void as_json(vm *m, value report, const comparison *than, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
     text_puts(out, "{\"values\": [");
@@ -119,81 +129,120 @@ static void as_json(vm *m, value report, const totals *all, text *out)
         text_puts(out, k ? ",\n" : "\n");
         json_row(m, &r, out);
     }
+    int64_t kept = number(m, report, "bytes");
     text_puts(out, "],\n\"blocks\": [");
     for (uint32_t k = 0; k < b->n; k++) {
+        int64_t alone = k < BLOCKS_TRIED ? than->of[k] : -1;
         text_printf(out, "%s{\"line\": %lld, \"count\": %lld, \"bytes\": %lld, \"saves\": ", k ? ", " : "", (long long)number(m, b->v[k], "line"),
                     (long long)number(m, b->v[k], "count"), (long long)number(m, b->v[k], "bytes"));
-        if (k < BLOCKS_TRIED && all->tried[k]) text_printf(out, "%lld}", (long long)all->saves[k]);
-        else text_puts(out, "null}");
+        if (alone < 0) text_puts(out, "null}");
+        else text_printf(out, "%lld}", (long long)(alone - kept));
     }
     text_printf(out, "],\n\"bytes\": %lld, \"given_bytes\": %lld, \"without_blocks\": ", (long long)number(m, report, "bytes"),
                 (long long)number(m, report, "given_bytes"));
-    text_printf(out, all->plain < 0 ? "null}\n" : "%lld}\n", (long long)all->plain);
+    text_printf(out, than->plain < 0 ? "null}\n" : "%lld}\n", (long long)than->plain);
 }
 
-static void as_svg(vm *m, value report, const totals *all, const char *title, text *out)
+enum { WIDE = 4 /* columns of words */ };
+static const char *const heads[WIDE] = {"name", "shape", "line", "why"};
+
+static void cell(const row *r, int col, char out[160])
+{
+    if (col == 0) snprintf(out, 160, "%s", shown(r));
+    else if (col == 1) snprintf(out, 160, "%s", r->shape);
+    else if (col == 2) snprintf(out, 160, "%lld", (long long)r->line);
+    else why(r, out, 160);
+}
+
+/* The rows in the order they are drawn: what was computed, then what was given; of very many the largest first. */
+static uint32_t order_rows(vm *m, const tuple *t, uint32_t *order)
+{
+    uint32_t n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t from = n;
+        for (uint32_t k = 0; k < t->n; k++) {
+            row r = row_of(m, t->v[k]);
+            if (r.given != (pass == 1)) continue;
+            uint32_t at = n++;
+            for (; t->n > PICTURE_ROWS && at > from && row_of(m, t->v[order[at - 1]]).bytes < r.bytes; at--) order[at] = order[at - 1];
+            order[at] = k;
+        }
+    }
+    return n;
+}
+
+static void as_svg(vm *m, value report, const comparison *than, const char *title, text *out)
 {
     const tuple *t = as_tuple(field(m, report, "values")), *b = as_tuple(field(m, report, "blocks"));
-    const double size = 15, step = 30, left = 24, bars = 220;
-    size_t w[3] = {4, 5, 3};
-    int64_t most = 1;
-    uint32_t rows = 0;
-    for (uint32_t k = 0; k < t->n && rows < 200; k++, rows++) {
-        row r = row_of(m, t->v[k]);
-        char reason[160];
-        why(&r, reason, sizeof reason);
-        size_t n[3] = {utf8_length(r.name, strlen(r.name)), strlen(r.shape), utf8_length(reason, strlen(reason))};
-        for (int c = 0; c < 3; c++)
-            if (n[c] > w[c]) w[c] = n[c];
+    const double size = 15, step = 30, left = 24, bars = 220, advance = size * SVG_ADVANCE;
+    int64_t most = 1, kept = number(m, report, "bytes"), rest = 0;
+    uint32_t *order = memory_alloc(&m->mem, MEM_OTHER, (t->n + 1) * sizeof *order);
+    if (!order) return;
+    uint32_t all = order_rows(m, t, order), rows = all > PICTURE_ROWS ? PICTURE_ROWS - 1 : all;
+    size_t w[WIDE];
+    char words[160];
+    for (int c = 0; c < WIDE; c++) w[c] = strlen(heads[c]);
+    for (uint32_t k = 0; k < all; k++) {
+        row r = row_of(m, t->v[order[k]]);
         if (r.bytes > most) most = r.bytes;
+        if (k >= rows) rest += r.bytes;
+        for (int c = 0; c < WIDE && k < rows; c++) {
+            cell(&r, c, words);
+            if (utf8_length(words, strlen(words)) > w[c]) w[c] = utf8_length(words, strlen(words));
+        }
     }
-    double x[5] = {left, 0, 0, 0, 0}, advance = size * SVG_ADVANCE;
+    double x[WIDE], at_bar = left + (double)(w[0] + w[1]) * advance + 48;
+    x[0] = left;
     x[1] = x[0] + (double)w[0] * advance + 24;
-    x[2] = x[1] + (double)w[1] * advance + 24;
-    x[3] = x[2] + bars + 110;
-    x[4] = x[3] + (double)w[2] * advance + left;
-    double least = (double)utf8_length(title, strlen(title)) * 20 * SVG_ADVANCE + 2 * left;
-    double width = x[4] > least ? x[4] : least, height = 120 + step * rows + (b->n ? 34 + 24 * b->n : 0) + 40;
+    x[2] = at_bar + bars + 110;
+    x[3] = x[2] + (double)w[2] * advance + 24;
+    double width = x[3] + (double)w[3] * advance + left, least = (double)utf8_length(title, strlen(title)) * 20 * SVG_ADVANCE + 2 * left;
+    text of[BLOCKS_TRIED];
+    uint32_t nblocks = b->n < BLOCKS_TRIED ? b->n : BLOCKS_TRIED;
+    for (uint32_t k = 0; k < nblocks; k++) {
+        text_open(&of[k], &m->mem);
+        block_words(m, b->v[k], than->of[k], kept, &of[k]);
+        double wide = (double)utf8_length(text_str(&of[k]), of[k].n) * advance + 2 * left;
+        if (wide > least) least = wide;
+    }
+    if (least > width) width = least;
     svg s;
-    svg_open(&s, out, width, height, title);
+    svg_open(&s, out, width, 120 + step * (rows + (rows < all)) + (nblocks ? 34 + 24 * nblocks : 0) + 40, title);
     svg_words(&s, left, 36, 20, 's', true, INK_TEXT, title);
-    char line[200], size_words[32], plain_words[32];
-    view_bytes((double)number(m, report, "bytes"), size_words);
-    if (all->plain >= 0 && b->n) snprintf(line, sizeof line, "kept %s; without blocks %s", size_words, view_bytes((double)all->plain, plain_words));
-    else snprintf(line, sizeof line, "kept %s", size_words);
+    char line[200], a[32], p[32];
+    view_bytes((double)kept, a);
+    if (than->plain >= 0 && b->n) snprintf(line, sizeof line, "kept %s; without blocks %s", a, view_bytes((double)than->plain, p));
+    else snprintf(line, sizeof line, "kept %s", a);
     svg_words(&s, left, 64, 16, 's', false, INK_DIM, line);
-    static const char *const heads[4] = {"name", "shape", "bytes", "why"};
-    for (int c = 0; c < 4; c++) svg_words(&s, x[c], 96, size, 's', true, INK_DIM, heads[c]);
+    for (int c = 0; c < WIDE; c++) svg_words(&s, x[c], 96, size, 's', true, INK_DIM, heads[c]);
+    svg_words(&s, at_bar, 96, size, 's', true, INK_DIM, "bytes");
     svg_line(&s, left - 8, 104, width - left + 8, 104, 1.5, INK_FRAME);
     double y = 104;
     for (uint32_t k = 0; k < rows; k++, y += step) {
-        row r = row_of(m, t->v[k]);
-        char reason[160];
-        why(&r, reason, sizeof reason);
-        svg_words(&s, x[0], y + 21, size, 's', true, r.given ? INK_DIM : INK_TEXT, r.name);
-        svg_words(&s, x[1], y + 21, size, 's', false, INK_DIM, r.shape);
+        row r = row_of(m, t->v[order[k]]);
+        for (int c = 0; c < WIDE; c++) {
+            cell(&r, c, words);
+            svg_words(&s, x[c], y + 21, size, 's', c == 0, c || r.given ? INK_DIM : INK_TEXT, words);
+        }
         double bar = (double)r.bytes / (double)most * bars;
         if (r.bytes && bar < 2) bar = 2;
-        svg_box(&s, x[2], y + 7, bar, 18, 2, r.given ? INK_GIVEN : r.block ? INK_REPLAY : INK_SAVED);
+        if (r.bytes) svg_box(&s, at_bar, y + 7, bar, 18, 2, r.given ? INK_GIVEN : r.block ? INK_REPLAY : INK_SAVED);
         snprintf(line, sizeof line, "%lld", (long long)r.bytes);
-        svg_words(&s, x[2] + bar + 8, y + 21, size, 's', false, INK_TEXT, line);
-        svg_words(&s, x[3], y + 21, size, 's', false, INK_DIM, reason);
+        svg_words(&s, at_bar + bar + (r.bytes ? 8 : 0), y + 21, size, 's', false, INK_TEXT, line);
     }
-    if (b->n) {
+    if (rows < all) {
+        snprintf(line, sizeof line, "· · ·  %u more, of %lld bytes together", all - rows, (long long)rest);
+        svg_words(&s, left, y + 21, size, 's', false, INK_DIM, line);
+        y += step;
+    }
+    memory_free(&m->mem, MEM_OTHER, order, (t->n + 1) * sizeof *order);
+    if (nblocks) {
         y += 28;
         svg_words(&s, left, y, size, 's', true, INK_DIM, "replayed");
-        for (uint32_t k = 0; k < b->n; k++) {
-            value r = b->v[k], enters = field(m, r, "enters");
-            text l;
-            text_open(&l, &m->mem);
-            text_printf(&l, "block of line %lld", (long long)number(m, r, "line"));
-            if (number(m, r, "count") > 1) text_printf(&l, ", %lld times", (long long)number(m, r, "count"));
-            text_puts(&l, as_tuple(enters)->n ? ", from " : ": what is needed is computed again in place");
-            for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(&l, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
-            if (k < BLOCKS_TRIED && all->tried[k]) text_printf(&l, "; saves %s", view_bytes((double)all->saves[k], size_words));
+        for (uint32_t k = 0; k < nblocks; k++) {
             y += 24;
-            svg_words(&s, left, y, size, 's', false, INK_TEXT, text_str(&l));
-            text_close(&l);
+            svg_words(&s, left, y, size, 's', false, INK_TEXT, text_str(&of[k]));
+            text_close(&of[k]);
         }
     }
     y += 34;
@@ -209,26 +258,23 @@ static void as_svg(vm *m, value report, const totals *all, const char *title, te
 
 static bool report_of(host *h, const view_call *c, value *out) { return view_apply(h, "fn(f, args) = saved(f, args...)", c, out); }
 
-/* Bytes that would be kept without the block of a line, 0: without any, or -1 when that cannot be tried. */
-static int64_t without_blocks(session *s, const view_request *q, uint32_t line)
+/* Bytes that would be kept without the blocks, all of them or some, or -1 when that cannot be tried. */
+static int64_t without(session *s, const view_call *c, int64_t line, const char *owner)
 {
-    if (!q->script) return -1;
-    host h;
-    session other;
-    placement p = {.set = true, .plain = true, .only = line};
-    if (!view_fresh(&s->h->vm->config, &p, q->script, true, &h, &other, true)) return -1;
+    vm *m = s->h->vm;
+    const value of[2] = {c->f, c->args};
+    random_state random = m->random;
     int64_t bytes = -1;
-    view_call c;
     value report;
-    if (view_call_of(&other, q->call, &c)) {
-        if (report_of(&h, &c, &report)) {
-            bytes = number(h.vm, report, "bytes");
-            value_release(h.vm, report);
-        }
-        view_call_close(h.vm, &c);
+    placing *now = placing_begin(s, of, 2, &(placing_options){.blocks = {.set = true, .plain = true}, .line = line, .function = owner});
+    if (now && report_of(s->h, c, &report)) {
+        bytes = number(m, report, "bytes");
+        value_release(m, report);
     }
-    session_close(&other);
-    host_close(&h);
+    placing_end(now);
+    m->random = random;
+    diag_free(m->error);
+    m->error = NULL;
     return bytes;
 }
 
@@ -237,18 +283,15 @@ bool view_saved(session *s, const view_request *q, const view_call *c, view_form
     vm *m = s->h->vm;
     value report;
     if (!report_of(s->h, c, &report)) return false;
-    totals k = {.plain = without_blocks(s, q, 0)};
     const tuple *b = as_tuple(field(m, report, "blocks"));
-    for (uint32_t i = 0; i < BLOCKS_TRIED; i++) {
-        int64_t bytes = i < b->n && k.plain >= 0 ? without_blocks(s, q, (uint32_t)number(m, b->v[i], "line")) : -1;
-        k.tried[i] = bytes >= 0;
-        k.saves[i] = bytes - number(m, report, "bytes");
-    }
+    comparison than = {.plain = b->n ? without(s, c, 0, NULL) : number(m, report, "bytes")};
+    for (uint32_t k = 0; k < b->n && k < BLOCKS_TRIED; k++)
+        than.of[k] = without(s, c, number(m, b->v[k], "line"), words(m, b->v[k], "function"));
     char title[256];
     snprintf(title, sizeof title, "%s: what the forward pass keeps", code_display_name(as_closure(c->f)->code));
-    if (f == FORMAT_JSON) as_json(m, report, &k, out);
-    else if (f == FORMAT_SVG) as_svg(m, report, &k, title, out);
-    else as_text(m, report, &k, out);
+    if (f == FORMAT_JSON) as_json(m, report, &than, out);
+    else if (f == FORMAT_SVG) as_svg(m, report, &than, title, out);
+    else as_text(m, report, &than, out);
     value_release(m, report);
     return true;
 }

@@ -87,9 +87,14 @@ static void as_svg(const trace *t, const char *title, text *out)
     uint64_t n[6];
     counts(t, n);
     char words[160];
-    snprintf(words, sizeof words, "%u steps; run %llu times, %llu of them in replays", t->nsteps,
-             (unsigned long long)(n[ACT_ADVANCE] + n[ACT_RECORD] + n[ACT_REPLAY]), (unsigned long long)n[ACT_REPLAY]);
-    svg_words(&s, 24, 96, 15, 's', false, INK_DIM, words);
+    int end_of = snprintf(words, sizeof words, "%u steps; run %llu times, %llu of them in replays", t->nsteps,
+                          (unsigned long long)(n[ACT_ADVANCE] + n[ACT_RECORD] + n[ACT_REPLAY]), (unsigned long long)n[ACT_REPLAY]);
+    if (t->nevents > ACTS_DRAWN) snprintf(words + end_of, sizeof words - (size_t)end_of, "; drawn are the first %d actions", ACTS_DRAWN);
+    svg_words(&s, 24, 96, 15, 's', false, INK_DIM, t->nsteps ? words : "no loop ran under the gradient");
+    if (!t->nsteps) {
+        svg_close(&s);
+        return;
+    }
     /* Steps at the side. */
     uint32_t every = 1;
     while (every * dy < 20) every = every % 3 == 2 ? every * 5 / 2 : every * 2;

@@ -306,7 +306,7 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
         size_t live = m->mem.live[MEM_ARRAY], more = (size_t)f->run->tree->options[i->imm].budget, was = m->mem.array_budget;
         out = value_i64((int64_t)was);
         out.aux = m->block_budget ? 1 : 0;
-        if (more < was && live < was - more) {
+        if (more && more < was && live < was - more) { /* 0: none, as another placement has it */
             m->mem.array_budget = live + more;
             m->block_budget = more;
         }

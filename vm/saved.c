@@ -92,6 +92,7 @@ static void push_parts(saving *s, const item *of, uint32_t n, const value *v, co
         char index[32];
         snprintf(index, sizeof index, "[%u]", k);
         item it = *of;
+        if (of->v.tag == V_FUNCTION && value_is_scalar(v[k])) continue; /* defaults and the like: not worth a row */
         it.v = v[k];
         const char *part = names ? joined(s, ".", symbol_name(s->m->symbols, names[k])) : index;
         it.path = joined(s, of->path ? of->path : "", part);

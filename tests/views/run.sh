@@ -19,8 +19,20 @@ pictures() {
             ok $? "$view of $name as $suffix failed: $(cat "$tmp/out")"
         done
     done
-    "$replay" graph "$name.rl" "$call" -o "$tmp/$name.graph.dot" && "$replay" adjoint "$name.rl" "$f" -o "$tmp/$name.adjoint.svg"
-    ok $? "graph or adjoint of $name failed"
+    for suffix in svg json txt; do
+        "$replay" adjoint "$name.rl" "$f" -o "$tmp/$name.adjoint.$suffix"
+        ok $? "adjoint of $name as $suffix failed"
+    done
+    "$replay" graph "$name.rl" "$call" -o "$tmp/$name.graph.dot"
+    ok $? "graph of $name as dot failed"
+    "$replay" --stats=json "$name.rl" 2>"$tmp/$name.stats" >"$tmp/$name.out"
+    # At the prompt the same pictures come out, to the last byte.
+    for view in table graph saved memory schedule step; do echo ":$view $call -o $tmp/again.$view"; done |
+        sed 's/\(.*\)again\.\(.*\)/\1again.\2.json/; 1s/^/:load '"$name.rl"'\n/' | "$replay" repl >"$tmp/out" 2>&1
+    for view in table graph saved memory schedule step; do
+        cmp -s "$tmp/again.$view.json" "$tmp/$name.$view.json"
+        ok $? ":$view of $name is another picture: $(cat "$tmp/out")"
+    done
     for svg in "$tmp/$name".*.svg; do
         [ "$(grep -c '^</svg>$' "$svg")" = 1 ] && ! grep -q 'nan\|inf,' "$svg"
         ok $? "$svg is not a whole picture"
@@ -34,26 +46,65 @@ pictures mlp 'loss(w1, w2, w3, x)' loss
 pictures steps 'run(w, h)' run
 pictures scalar 'both(2.0)' both
 
-# The whole program: its peak is that of a run.
-for name in mlp steps; do
-    "$replay" --stats=json "$name.rl" 2>"$tmp/stats" >/dev/null
+kib() { awk "BEGIN { n = $1; if (n < 1024) printf \"%d bytes\", n; else printf \"%.1f KiB\", n / 1024 }"; }
+
+# The whole program: its figures are those of a run, in the picture too.
+for name in mlp steps scalar; do
     "$replay" memory "$name.rl" -o "$tmp/$name.whole.json" && "$replay" memory "$name.rl" -o "$tmp/$name.whole.svg"
-    peak=$(figure "$tmp/stats" peak_bytes)
-    grep -q "as written.*\"peak_bytes\": $peak," "$tmp/$name.whole.json"
-    ok $? "memory of $name: no peak of $peak bytes"
-    runs=$(figure "$tmp/stats" step_runs)
-    grep -q "as written.*\"step_runs\": $runs," "$tmp/$name.whole.json"
-    ok $? "memory of $name: not $runs runs of steps"
-    has "$tmp/$name.whole.svg" "as written"
+    ok $? "memory of $name failed"
+    written="as written" && [ $name = scalar ] && written="no blocks"
+    for what in peak_bytes saved_peak_bytes step_runs steps; do
+        want=$(figure "$tmp/$name.stats" $what)
+        grep -q "$written.*\"$what\": $want," "$tmp/$name.whole.json"
+        ok $? "memory of $name: $what is not $want"
+    done
+    has "$tmp/$name.whole.svg" "$written"
     has "$tmp/$name.whole.svg" "no blocks"
+    has "$tmp/$name.whole.svg" "peak $(kib "$(figure "$tmp/$name.stats" peak_bytes)")   saved $(kib "$(figure "$tmp/$name.stats" saved_peak_bytes)")"
+    runs=$(figure "$tmp/$name.stats" step_runs)
+    [ "$runs" = 0 ] || has "$tmp/$name.whole.svg" "run $runs times"
 done
-kib=$(awk "BEGIN { printf \"%.1f KiB\", $(sed -n 's/.*"as written", "peak_bytes": \([0-9]*\).*/\1/p' "$tmp/mlp.whole.json") / 1024 }")
-has "$tmp/mlp.whole.svg" "peak $kib"
+has "$tmp/steps.whole.svg" "4 replays"
+has "$tmp/mlp.memory.svg" "1 replay<"
+
+# A loop without loops in it: the picture's steps are those of the run.
+has "$tmp/scalar.schedule.svg" "$(figure "$tmp/scalar.stats" steps) steps; run $(figure "$tmp/scalar.stats" step_runs) times"
+has "$tmp/mlp.schedule.svg" 'no loop ran under the gradient'
+
+# Values and cotangents are the program's: its result, its gradient.
+loss=$(awk '{ printf "%.6g", $1 }' "$tmp/mlp.out")
+slope=$(awk '{ printf "%.6g", $1 }' "$tmp/scalar.out")
+for view in table graph step; do
+    has "$tmp/mlp.$view.svg" ">$loss<"
+    has "$tmp/scalar.$view.svg" ">$slope<"
+done
+has "$tmp/scalar.step.json" "{\"program\": \"adjoint\", \"line\": 8, \"name\": \"a\", \"value\": \"$slope\"}"
+
+# What is replayed is walked through: each of the 16 steps once more.
+[ "$(grep -c '"program": "replay", "line": 4, "name": "h"' "$tmp/steps.step.json")" = 16 ]
+ok $? "not 16 steps replayed in the walk through steps"
+! grep -q '"forward".*"value": "[0-9]"' "$tmp/steps.step.json"
+ok $? "the counter of a loop is a row"
+has "$tmp/steps.step.svg" '>replay<'
+has "$tmp/steps.step.svg" '· · ·'
+has "$tmp/mlp.adjoint.json" '"adjoint": "REPLAY line 4", "replay": true}'
+has "$tmp/mlp.adjoint.svg" '>REPLAY line 4<'
+has "$tmp/mlp.adjoint.svg" '· keeps what enters: w1, x, w2'
+
+# saved() says the same, and so does the picture of what is kept; each block avoids what it would keep without.
+for f in 'mlp loss(w1, w2, w3, x)' 'steps run(w, h)' 'scalar both(2.0)'; do
+    name=${f%% *} call=${f#* }
+    want=$({ grep -v '^print' "$name.rl"; echo "print(saved(${call%%(*}, ${call#*(}.bytes)"; } | "$replay" -)
+    has "$tmp/$name.saved.json" "\"bytes\": $want, \"given_bytes\""
+    has "$tmp/$name.saved.svg" "kept $(kib "$want")"
+done
+has "$tmp/mlp.saved.json" '"saves": 1280}'
+has "$tmp/mlp.saved.svg" 'replayed from w1, x, w2; without it 1280 bytes more'
+has "$tmp/steps.saved.svg" '4 times: replayed from h, w; without it 2880 bytes more'
 
 # What is kept: 60 of the block's result, 7 before the last sine, 7 after it.
 has "$tmp/mlp.saved.json" '"bytes": 592, '
 # Without its block 50 + 50 + 60 numbers more before the sines and between the layers.
-has "$tmp/mlp.saved.json" '"saves": 1280}'
 has "$tmp/mlp.saved.txt" 'without it 1280 bytes more'
 has "$tmp/mlp.saved.svg" 'enters the block of line 4'
 has "$tmp/mlp.table.txt" 'layer(w3, x)'
