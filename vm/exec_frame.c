@@ -54,7 +54,7 @@ bool exec_open(vm *m)
         if (name[0] == '_' && name[1] == '_') name += 2;
         for (size_t k = 0; k < sizeof fast / sizeof *fast; k++)
             if (!strcmp(fast[k].name, name)) x->fast[i] = fast[k].op;
-        x->joins[i] = m->config.fuse && !m->config.trace_nan && ((prims[i].tile && prims[i].kernel == kern_elementwise) ||
+        x->joins[i] = m->config.fuse && !m->config.trace_nan && ((prims[i].tile && prims[i].kernel == kern_elementwise) || i == PRIM_sum || i == PRIM_mean ||
                       x->fast[i] == RUN_FIT || x->fast[i] == RUN_ACC || x->fast[i] == RUN_FORM);
     }
     return true;

@@ -5,7 +5,8 @@
  * moves, drops, forms, sums of cotangents, cotangents that have their form already. What would be an
  * array in between is a *node*, an element of a tile; where reading stops, the nodes that slots still
  * hold become arrays, computed tile by tile, each node by the same kernel that would have made the array.
- * Nodes nobody holds any more never get memory beyond a tile.
+ * Nodes nobody holds any more never get memory beyond a tile. Sums and means of nodes are taken from the tiles
+ * as they come (fuse_sink.h).
  *
  * Why when running and not before: shapes, dtypes and which cotangents are symbolic zeros are known here,
  * so there is nothing to check and nothing to fall back from. Whatever is out of the ordinary, errors
@@ -16,6 +17,7 @@
  * Bits: every element goes through the same kernels on the same values in the same order. Deterministic
  * costs are those of the single instructions. */
 #include "fuse.h"
+#include "fuse_sink.h"
 #include "profile.h"
 #include "elementwise.h"
 #include "kern_util.h"
@@ -38,6 +40,7 @@ enum {
 typedef struct cell {
     value v;              /* when node < 0; borrowed from `home`, or owned */
     int16_t node;
+    int16_t sink;         /* its number, -1: none; then v is not known yet */
     bool owned;
     uint32_t home;        /* slot it was found in, SLOT_NONE: made here */
 } cell;
@@ -76,6 +79,9 @@ typedef struct fuser {
     uint64_t ops; double work;
     int tile, buffers;
     array *out[NODES]; int nout;
+    sink sinks[SINKS]; int nsinks;
+    char *state; size_t state_each, state_bytes; /* of the sinks: one after the other, for each thread */
+    char own[4096]; /* … when that is enough */
 } fuser;
 
 bool fuse_open(struct exec *x)
@@ -119,7 +125,7 @@ static bool slots_reach(vm *m, fuser *u, uint32_t n)
 
 static int cell_new(fuser *u, value v, int made_by, bool owned, uint32_t home)
 {
-    u->cells[u->ncells] = (cell){v, (int16_t)made_by, owned, home};
+    u->cells[u->ncells] = (cell){v, (int16_t)made_by, -1, owned, home};
     return u->ncells++;
 }
 
@@ -346,6 +352,30 @@ static uint64_t cost_of(const struct exec *x, const fuser *u, const cell *c, uin
     return n * x->cost[number];
 }
 
+/* A sum or mean of a node. */
+static int take_sum(struct exec *x, fuser *u, frame *f, const uint32_t *w)
+{
+    uint32_t number = w[1], n = w[2];
+    value given[3] = {value_undef(), value_none(), value_bool(false)}; /* x, axis, keepdims */
+    int of = -1;
+    for (uint32_t k = 0; k < n; k++) {
+        int c = k < 3 ? cell_at(u, f, w[4 + k]) : -1;
+        if (c < 0 || (k == 0) != (u->cells[c].node >= 0) || u->cells[c].sink >= 0) return -1;
+        if (k == 0) of = u->cells[c].node;
+        given[k] = u->cells[c].v;
+    }
+    sink *s = &u->sinks[u->nsinks];
+    if (of < 0 || u->nsinks == SINKS || given[2].tag != V_BOOL) return -1;
+    if (!sink_plan(s, number == PRIM_mean, u->nodes[of].type, u->rank, u->shape, given[1], given[2].u.i != 0)) return -1;
+    if (u->nsinks && !sink_same(s, u->sinks)) return -1;
+    s->node = (int16_t)of;
+    u->ops += (uint64_t)u->size * x->cost[number];
+    u->work += (double)u->size;
+    int r = cell_new(u, value_undef(), -1, false, SLOT_NONE);
+    u->cells[r].sink = (int16_t)u->nsinks++;
+    return r;
+}
+
 /* One primitive. Returns the cell of its result, -1: reading stops before it. */
 static int take_prim(struct exec *x, fuser *u, frame *f, const uint32_t *w)
 {
@@ -354,6 +384,7 @@ static int take_prim(struct exec *x, fuser *u, frame *f, const uint32_t *w)
     if (number >= prim_count || n > ELEMENTWISE_ARGS) return -1;
     const prim *p = &prims[number];
     if (!x->joins[number]) return -1;
+    if (p->shape == S_REDUCE) return take_sum(x, u, f, w);
     int c[ELEMENTWISE_ARGS];
     for (uint32_t k = 0; k < n; k++) {
         c[k] = cell_at(u, f, w[4 + k]);
@@ -512,6 +543,7 @@ static void assign_buffers(fuser *u)
 {
     int free_list[NODES + OPERANDS], nfree = 0, used = 0;
     size_t widest = 1;
+    for (int k = 0; k < u->nsinks; k++) u->nodes[u->sinks[k].node].last = (int16_t)u->nnodes;
     for (int k = u->nnodes - 1; k >= 0; k--) {
         node *n = &u->nodes[k];
         if (n->output < 0 && n->last < 0) continue; /* dead */
@@ -546,6 +578,7 @@ static void assign_buffers(fuser *u)
         }
     }
     u->tile = (int)(TILE_BYTES / widest);
+    if (u->nsinks && u->sinks[0].after == 1 && u->sinks[0].inner <= u->tile) u->tile -= u->tile % (int)u->sinks[0].inner;
     u->buffers = used;
 }
 
@@ -562,7 +595,7 @@ static int64_t offset_at(const fuser *u, const operand *o, int64_t at)
 }
 
 /* Elements lo .. hi of all that is wanted. */
-static void run_part(const fuser *u, int64_t lo, int64_t hi)
+static void run_part(const fuser *u, int64_t lo, int64_t hi, char *state)
 {
     char scratch[u->buffers + 1][TILE_BYTES] __attribute__((aligned(64))); /* a group of ten takes some 20 KiB of stack */
     const void *from[OPERANDS], *made[NODES];
@@ -613,21 +646,26 @@ static void run_part(const fuser *u, int64_t lo, int64_t hi)
             else array_convert(e->type, out, e->from, args[0], 1, n);
             made[k] = out;
         }
+        char *own = state;
+        for (int k = 0; k < u->nsinks; k++) {
+            sink_feed(&u->sinks[k], own, at, made[u->sinks[k].node], n);
+            own += sink_state(&u->sinks[k]);
+        }
     }
 }
 
 static void run_all(const fuser *u, int threads)
 {
-    if (threads < 2 || u->work < PARALLEL_WORK) {
-        run_part(u, 0, u->size);
+    if (threads < 2) {
+        run_part(u, 0, u->size, u->state);
         return;
     }
-    int64_t part = (u->size + threads - 1) / threads;
-    part = (part + 1023) / 1024 * 1024;
+    int64_t part = (u->size + threads - 1) / threads, unit = u->nsinks ? sink_unit(u->sinks) : 1024;
+    part = (part + unit - 1) / unit * unit;
 #pragma omp parallel for schedule(static) num_threads(threads)
     for (int t = 0; t < threads; t++) {
         int64_t lo = t * part, hi = lo + part < u->size ? lo + part : u->size;
-        if (lo < hi) run_part(u, lo, hi);
+        if (lo < hi) run_part(u, lo, hi, u->state + (size_t)t * u->state_each);
     }
 }
 
@@ -657,16 +695,30 @@ static array *reuse(fuser *u, frame *f, int k)
     return NULL;
 }
 
-static bool make_outputs(vm *m, fuser *u, frame *f)
+static void drop_outputs(vm *m, fuser *u)
 {
+    for (int k = 0; k < u->nout; k++) value_release(m, value_object(&u->out[k]->h));
+    for (int k = 0; k < u->nsinks; k++) sink_close(m, &u->sinks[k]);
+    if (u->state != u->own) memory_free(&m->mem, MEM_OTHER, u->state, u->state_bytes);
+}
+
+static bool make_outputs(vm *m, fuser *u, frame *f, int threads)
+{
+    u->state = NULL;
+    u->state_each = u->state_bytes = 0;
+    for (int k = 0; k < u->nsinks; k++) {
+        if (!sink_open(m, &u->sinks[k])) return false;
+        u->state_each += sink_state(&u->sinks[k]);
+    }
+    size_t bytes = u->state_each * (size_t)threads;
+    if (bytes <= sizeof u->own) u->state = memset(u->own, 0, bytes);
+    else if (!(u->state = memory_alloc(&m->mem, MEM_OTHER, bytes))) return vm_out_of_memory(m);
+    u->state_bytes = bytes;
     for (int k = 0; k < u->nnodes; k++) {
         node *n = &u->nodes[k];
         if (n->output < 0) continue;
         array *a = reuse(u, f, k);
-        if (!a && !(a = array_new(m, n->type, u->rank, u->shape))) {
-            for (int j = 0; j < u->nout; j++) value_release(m, value_object(&u->out[j]->h));
-            return false;
-        }
+        if (!a && !(a = array_new(m, n->type, u->rank, u->shape))) return false;
         n->output = (int16_t)u->nout;
         u->out[u->nout++] = a;
     }
@@ -675,14 +727,15 @@ static bool make_outputs(vm *m, fuser *u, frame *f)
 
 static void commit(vm *m, fuser *u, frame *f)
 {
-    value v[TOUCHED];
+    value v[TOUCHED], sums[SINKS];
+    for (int k = 0; k < u->nsinks; k++) sums[k] = sink_end(&u->sinks[k]);
     for (int t = 0; t < u->ntouched; t++) {
         const touched *s = &u->touched[t];
         v[t] = value_undef();
         if (s->cell < 0) continue;
         const cell *c = &u->cells[s->cell];
-        v[t] = c->node >= 0 ? value_object(&u->out[u->nodes[c->node].output]->h) : c->v;
-        if (c->node >= 0 || c->owned || c->home != s->slot || s->taken) value_retain(v[t]);
+        v[t] = c->node >= 0 ? value_object(&u->out[u->nodes[c->node].output]->h) : c->sink >= 0 ? sums[c->sink] : c->v;
+        if (c->node >= 0 || c->sink >= 0 || c->owned || c->home != s->slot || s->taken) value_retain(v[t]);
     }
     for (int t = 0; t < u->ntouched; t++)
         if (u->touched[t].taken) {
@@ -691,7 +744,7 @@ static void commit(vm *m, fuser *u, frame *f)
             value_release(m, old);
         }
     for (int t = 0; t < u->ntouched; t++) f->r[u->touched[t].slot] = v[t];
-    for (int k = 0; k < u->nout; k++) value_release(m, value_object(&u->out[k]->h));
+    for (int k = 0; k < u->nsinks; k++) value_release(m, sums[k]);
 }
 
 static void cells_close(vm *m, fuser *u)
@@ -709,11 +762,11 @@ static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const 
         memset(u->stamp, 0, u->nslots * sizeof *u->stamp);
         u->now = 1;
     }
-    u->nnodes = u->noperands = u->ncells = u->ntouched = u->nout = 0;
+    u->nnodes = u->noperands = u->ncells = u->ntouched = u->nout = u->nsinks = 0;
     u->ops = 0;
     u->work = 0;
     *next = read_ahead(x, u, f, w);
-    if (u->nnodes < 2) {
+    if (u->nnodes + u->nsinks < 2) {
         cells_close(m, u);
         return FUSE_NONE;
     }
@@ -722,12 +775,14 @@ static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const 
             u->nodes[u->cells[u->touched[t].cell].node].output = 0;
     collapse(u);
     assign_buffers(u);
-    bool fine = make_outputs(m, u, f);
+    int threads = m->config.threads < 2 || u->work < PARALLEL_WORK ? 1 : m->config.threads;
+    bool fine = make_outputs(m, u, f, threads);
     if (fine) {
-        run_all(u, m->config.threads);
+        run_all(u, threads);
         commit(m, u, f);
         x->ops += u->ops;
     }
+    drop_outputs(m, u);
     cells_close(m, u);
     return fine ? FUSE_DONE : FUSE_FAIL;
 }

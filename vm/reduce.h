@@ -52,6 +52,10 @@ void reduce_push_f32(reduce_tree_f32 *t, reduce_op op, float block);
 double reduce_end_f64(const reduce_tree_f64 *t, reduce_op op); /* after at least one block */
 float reduce_end_f32(const reduce_tree_f32 *t, reduce_op op);
 
+/* Sums of n <= 16 elements each, which follow one another. */
+void reduce_short_sums_f64(int n, const double *x, int64_t count, double *out);
+void reduce_short_sums_f32(int n, const float *x, int64_t count, float *out);
+
 /* Calls for elements of one output: copies elements [i, i + n) of its reduced index, converted, densely. */
 void reduce_load_f64(const shaped *x, const reduce_axes *r, int64_t base, int64_t i, int64_t n, double *dst);
 void reduce_load_f32(const shaped *x, const reduce_axes *r, int64_t base, int64_t i, int64_t n, float *dst);

@@ -148,6 +148,8 @@ static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t cou
     }
 }
 
+void F(reduce_short_sums)(int n, const T *x, int64_t count, T *out) { F(short_sums)(n, x, n, 1, count, out); }
+
 /* Tree steps on `w` outputs at once. */
 #define ACROSS(OP, NAME)                                                                                      \
     KERN_CLONES static void F(NAME)(T *restrict a, const T *restrict b, int64_t w) {                          \
