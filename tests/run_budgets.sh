@@ -2,6 +2,7 @@
 # run_budgets.sh: each program of tests/budgets without a budget and then with twenty, from its peak down:
 # what it prints is the same, its arrays stay within the budget, and a larger budget does not mean more
 # repeated. Once a budget is refused, so are all smaller ones, or they succeed; the refusal names a line.
+# Then a chain of equal steps under the peaks that slots have.
 #
 # In: REPLAY (the program, build/replay), BUDGETS (how many). Out: a line for each program, with the least
 # fraction of its peak that was enough, and what was repeated there; then every failure.
@@ -35,5 +36,16 @@ for file in ${*:-tests/budgets/*.rl}; do
         before=$again before_budget=$budget least=$budget cost=$again
     done
     printf '%-12s peak %10d, least %10d (%.3f), repeated there %d\n' "$(basename "$file" .rl)" "$peak" "$least" "$(awk "BEGIN { print $least / $peak }")" "$cost"
+done
+
+# At the peak that a loop of 1000 equal steps has with s slots, a budget repeats no more than they do.
+chain() { printf 'x0 = sin((0..2000) * 0.1)\nfn f(x) { %s for (i in 0..1000) { x = sin(x) * 1.1 } %s; sum(x) }\nprint(sum(grad(f)(x0)))\n' "$1" "$2"; }
+for s in 2 3 4 5 6 7 8 9 10 12 16 24 40; do
+    chain "checkpoint (slots = $s) <" ">" | "$replay" --stats=json - >"$tmp/want" 2>"$tmp/stats"
+    peak=$(field peak_bytes "$tmp/stats") runs=$(field step_runs "$tmp/stats")
+    chain "" "" | "$replay" --budget "$peak" --stats=json - >"$tmp/out" 2>"$tmp/stats" || fail "the chain is refused at the peak of $s slots"
+    cmp -s "$tmp/want" "$tmp/out" || fail "the chain at the peak of $s slots: prints something else"
+    ours=$(field step_runs "$tmp/stats")
+    [ "$ours" -le $((runs + runs / 100)) ] || fail "the chain at the peak of $s slots: $ours steps, not $runs"
 done
 [ $failed = 0 ]

@@ -139,21 +139,26 @@ uint64_t budget_split(uint64_t n, budget_plan p)
 
 static size_t budget_of(const vm *m) { return m->mem.array_budget; }
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
 /* What the loop can have for itself, of what is not `taken`: less what a step takes, and its reversal. */
 static size_t room_of(const vm *m, const looptape *l, size_t taken)
 {
-    size_t step = l->spike > l->state_size ? l->spike : 2 * l->state_size;
-    size_t rev = l->entry_size + (l->spike_rev ? l->spike_rev : l->entry_size + 2 * l->state_size);
-    size_t needs = step > rev ? step : rev, room = budget_of(m) > taken ? budget_of(m) - taken : 0;
-    /* What loops inside record is let go as well: at most half is set aside for it. */
-    return room - (needs < room / 2 ? needs : room / 2);
+    size_t step = l->state_size + (l->spiked[STEP_PLAIN] ? l->spike[STEP_PLAIN] : l->spiked[STEP_BOTH] ? l->spike[STEP_BOTH] : l->state_size);
+    size_t last = l->state_size + l->spike[STEP_ENTRY];
+    size_t rev = l->entry_size + (l->reversed_once ? l->spike_rev : 2 * l->state_size);
+    size_t needs = larger(step, larger(last, rev)), room = budget_of(m) > taken ? budget_of(m) - taken : 0;
+    /* What loops inside record is let go as well: at most three quarters are set aside for it. */
+    size_t left = room - (needs < room - room / 4 ? needs : room - room / 4);
+    /* With one state the repeats are quadratic: a second one is worth a try where there is half a chance. */
+    return left < l->state_size && l->nheld <= 1 && room / 2 >= l->state_size ? l->state_size : left;
 }
 
 size_t budget_size(const value *v, uint32_t n)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (v[i].tag == V_ARRAY) bytes += as_array(v[i])->buf->bytes;
+        if (v[i].tag == V_ARRAY) bytes += as_array(v[i])->buf->bytes + sizeof(buffer) + sizeof(array) + 2 * as_array(v[i])->rank * sizeof(int64_t);
         else if (v[i].tag == V_TUPLE) bytes += budget_size(as_tuple(v[i])->v, as_tuple(v[i])->n);
         else if (v[i].tag == V_RECORD) bytes += budget_size(as_record(v[i])->v, as_record(v[i])->n);
     }
@@ -255,6 +260,7 @@ void budget_reversed(vm *m, looptape *l)
     l->reversing = false;
     size_t spike = budget_spike(m, l);
     if (spike > l->spike_rev) l->spike_rev = spike;
+    l->reversed_once = true;
 }
 
 bool budget_aim(vm *m, looptape *l, uint64_t want)

@@ -178,6 +178,7 @@ static bool step_frame(struct exec *x, looptape *l)
     }
     l->running = l->work.at;
     budget_mark(m, l);
+    l->shares = l->nheld && l->held[l->nheld - 1].at == l->work.at;
     l->runs++;
     if (l->of->steps) m->stats.step_runs++;
     enter(g, l);
@@ -194,7 +195,7 @@ bool exec_iteration(struct exec *x, frame *f, const uint32_t *w, bool *ran)
         if (l && l->of->budget) budget_reversed(x->m, l);
         if (!l) continue;
         l->reversed = true;
-        if (looptape_has(l, want)) {
+        if (looptape_has(x->m, l, want)) {
             if (l->reversing) budget_mark(x->m, l);
             continue;
         }

@@ -167,6 +167,7 @@ bool looptape_wants(vm *m, looptape *l, bool *failed)
     if (l->of->budget) {
         bool holds = budget_holds(m, l);
         budget_mark(m, l);
+        l->shares = holds;
         if (!holds) l->at++;
         return holds;
     }
@@ -232,14 +233,16 @@ void looptape_drop_entry(vm *m, looptape *l)
 
 void looptape_drop_state(vm *m, looptape *l, uint64_t k) { unhold(m, l, k); }
 
-static void measure(vm *m, looptape *l, bool entry)
+static void measure(vm *m, looptape *l, int kind)
 {
     l->ops += m->exec->ops - l->began;
     l->measured++;
     size_t live = m->mem.live[MEM_ARRAY];
     size_t spike = budget_spike(m, l);
-    if (spike > l->spike) l->spike = spike;
-    if (!entry) return;
+    if (l->shares) spike = spike > l->state_size ? spike - l->state_size : 0; /* its state is counted where it is held */
+    if (spike > l->spike[kind]) l->spike[kind] = spike;
+    l->spiked[kind] = true;
+    if (kind != STEP_BOTH) return; /* an entry made from a state that goes shares with it: that growth is no entry's size */
     live += l->gone;
     size_t bytes = live > l->live ? live - l->live : 0;
     if (bytes > l->entry_most) l->entry_most = bytes;
@@ -249,12 +252,24 @@ static void measure(vm *m, looptape *l, bool entry)
 
 bool looptape_entry(vm *m, looptape *l, value *v)
 {
-    measure(m, l, true);
+    measure(m, l, STEP_BOTH);
     if (!l->count) l->first = l->at - 1;
     return entry_add(m, l, v);
 }
 
-bool looptape_has(looptape *l, uint64_t want)
+/* The entry of iteration 0 is taken: nothing is made again any more. */
+static void forget_recipe(vm *m, looptape *l)
+{
+    work_free(m, l);
+    while (l->nheld) unhold(m, l, l->nheld - 1);
+    for (uint32_t i = 0; i < l->n; i++) {
+        value_unhold(m, l->entered[i]);
+        value_release(m, l->entered[i]);
+        l->entered[i] = value_undef();
+    }
+}
+
+bool looptape_has(vm *m, looptape *l, uint64_t want)
 {
     if (l->ready && l->entry_at == want) return true;
     if (!l->count || l->first + l->count - 1 != want) return false;
@@ -264,6 +279,7 @@ bool looptape_has(looptape *l, uint64_t want)
     l->ready = l->entry_holds = true;
     l->windowing = false;
     l->reversing = true;
+    if (want == 0) forget_recipe(m, l);
     return true;
 }
 
@@ -339,8 +355,10 @@ looptape *looptape_copy(vm *m, const looptape *l)
     c->ops = l->ops;
     c->measured = l->measured;
     c->is_short = l->is_short;
-    c->spike = l->spike;
+    memcpy(c->spike, l->spike, sizeof c->spike);
+    memcpy(c->spiked, l->spiked, sizeof c->spiked);
     c->spike_rev = l->spike_rev;
+    c->reversed_once = l->reversed_once;
     c->first = l->first;
     for (uint32_t i = 0; i < l->n; i++) {
         c->entered[i] = value_retain(l->entered[i]);
@@ -470,8 +488,7 @@ static bool stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n
     uint32_t ns = l->recording && l->running == l->target ? 0 : l->of->nstate, width = l->recording ? l->of->width : 0;
     bool fine = n == ns + width || vm_fail(m, DIAG_INTERNAL, "an iteration gives %u values where %u are expected", n, ns + width);
     bool added = false;
-    /* An entry made from a state that goes shares with it: that growth is no entry's size. */
-    if (fine) measure(m, l, l->recording && l->running < l->target);
+    if (fine) measure(m, l, !l->recording ? STEP_PLAIN : l->running < l->target ? STEP_BOTH : STEP_ENTRY);
     if (fine && l->recording) {
         if (!l->count) l->first = l->running;
         fine = added = entry_add(m, l, v + ns);

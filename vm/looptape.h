@@ -24,6 +24,9 @@
 typedef struct loop_state { uint64_t at; random_state random; bool shared; /* not counted here */ value *v; } loop_state;
 typedef struct loop_kept { uint64_t at; residual *r; uint32_t refs; /* of ours: 2, so that a reader takes nothing out; 1 for the last reading */ } loop_kept;
 
+/* A step gives the next state, that and an entry, or an entry alone. */
+enum { STEP_PLAIN, STEP_BOTH, STEP_ENTRY, STEP_KINDS };
+
 typedef struct looptape {
     object h;
     code *record, *advance;     /* record is retained, and with it the group */
@@ -45,13 +48,17 @@ typedef struct looptape {
     value **window; uint64_t first, count, window_cap; /* entries of iterations [first, first + count) */
     bool is_short;              /* something of it was let go: from here on states are held by plan */
     bool reversing;             /* an entry was taken and is being used */
+    bool reversed_once;         /* spike_rev is known */
     bool planned;               /* next was set by plan */
     bool windowing;             /* entries up to the one wanted are being recorded */
     uint64_t ops, began;        /* operations of its steps; when the one that runs began */
     uint64_t measured, entries; /* steps that ops counts, entries that entries_size does */
     size_t entry_size, state_size, live_first, live, live_held; /* bytes: of an entry, of a state, live when the loop began, when the step
                                    that runs began, and when a state was last held */
-    size_t spike, spike_rev;    /* bytes that a step, and the reversal of one, takes for the moment, at most */
+    size_t spike[STEP_KINDS], spike_rev; /* bytes that a step takes for the moment beside its state, and the reversal of
+                                   one, at most */
+    bool spiked[STEP_KINDS];    /* which of the former were measured */
+    bool shares;                /* the step that runs began from a state that is held too */
     size_t high;                /* mem.array_high before that was set for the measure that is being taken */
     uint64_t born, began_at;    /* in vm->tapes_made: this one, and when the step that runs began */
     size_t gone;                /* bytes let go of since, but for what the step itself made */
@@ -104,7 +111,7 @@ bool looptape_copy_top(vm *m, looptape *l);
 void looptape_drop_state(vm *m, looptape *l, uint64_t k);
 void looptape_drop_entry(vm *m, looptape *l);
 /* Whether the entry of iteration `want` is there; then it is l->entry. */
-bool looptape_has(looptape *l, uint64_t want);
+bool looptape_has(vm *m, looptape *l, uint64_t want);
 /* The step from l->work is over: v[0..n) is the next state or the entry; taken over. */
 bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t n);
 void looptape_entry_free(vm *m, looptape *l);
