@@ -114,6 +114,8 @@ bool io_unpack(io_in *in);
 void io_unpack_close(io_in *in);
 /* Up to n < 2^31 bytes of that, in *got; 0 only at the end. */
 bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got);
+/* When the value has been read: false, with an error, if the packed file is cut off or its sum is wrong there. */
+bool io_packed_end(io_in *in);
 /* inflateInit2 with memory from m; false when there is none. */
 struct z_stream_s;
 bool io_inflate(struct z_stream_s *z, memory *m, int window);

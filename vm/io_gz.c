@@ -77,3 +77,9 @@ bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got) {
     *got = n - z->avail_out;
     return true;
 }
+
+bool io_packed_end(io_in *in) {
+    uint8_t one;
+    size_t k;
+    return !in->gz || io_unpack_some(in, &one, 1, &k);
+}

@@ -1,10 +1,11 @@
 /* io_image.c: images: PNG through libpng, and the portable grey- and pixmaps. Read, an image is i64 of
- * [height, width] or [height, width, channels] with values 0 to 255 (a pixmap's own largest). Written,
+ * [height, width] or [height, width, channels] with values 0 to 255 (to 65535 in a PNG of 16 bits, a pixmap's own largest). Written,
  * floats in [0, 1], whole numbers in 0..256 or bools will do. */
 #include "io.h"
 #include "kern_util.h"
 #include <ctype.h>
 #include <png.h>
+#include <setjmp.h>
 #include <stdio.h>
 
 uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch) {
@@ -38,34 +39,80 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch) {
     return to;
 }
 
-static bool give_image(io_in *in, const uint8_t *s, int64_t h, int64_t w, int ch, value *out) {
+/* From pixels of one byte, or of two in the machine's order. */
+static bool give_image(io_in *in, const void *s, bool wide, int64_t h, int64_t w, int ch, value *out) {
     array *a = array_new(in->c->vm, DTYPE_I64, ch == 1 ? 2 : 3, (int64_t[]){h, w, ch});
     if (!a) return false;
-    for (int64_t i = 0; i < a->size; i++) ((int64_t *)a->data)[i] = s[i];
+    for (int64_t i = 0; i < a->size; i++) ((int64_t *)a->data)[i] = wide ? ((const uint16_t *)s)[i] : ((const uint8_t *)s)[i];
     *out = value_object(&a->h);
     return true;
 }
 
+/* --- PNG ------------------------------------------------------------------------------------------
+ * Pixels come as they are in the file, of 8 or 16 bits: no gamma is applied. Fewer bits become 8, a palette
+ * colours, and a transparent colour a channel. */
+
+typedef struct png_bytes { const uint8_t *s; size_t n, at; char why[160]; } png_bytes;
+
+static void png_take(png_structp png, png_bytep to, size_t n) {
+    png_bytes *b = png_get_io_ptr(png);
+    if (n > b->n - b->at) png_error(png, "cut off");
+    memcpy(to, b->s + b->at, n);
+    b->at += n;
+}
+
+static void png_failed(png_structp png, png_const_charp why) {
+    png_bytes *b = png_get_error_ptr(png);
+    snprintf(b->why, sizeof b->why, "%s", why);
+    png_longjmp(png, 1);
+}
+
+static void png_warned(png_structp png, png_const_charp why) {}
+
+/* The pixels' box: what libpng needs to know before the first row. */
+static void png_begin(png_structp png, png_infop info, png_bytes *b) {
+    png_set_read_fn(png, b, png_take);
+    png_read_info(png, info);
+    png_set_expand(png);
+    if (png_get_bit_depth(png, info) == 16) png_set_swap(png); /* files have the high byte first */
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+}
+
+static void png_rows(png_structp png, png_infop info, uint8_t *to) {
+    int passes = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7 ? PNG_INTERLACE_ADAM7_PASSES : 1;
+    for (int pass = 0; pass < passes; pass++)
+        for (png_uint_32 y = 0; y < png_get_image_height(png, info); y++) png_read_row(png, to + y * png_get_rowbytes(png, info), NULL);
+    png_read_end(png, NULL);
+}
+
 bool io_png_read(io_in *in, value *out) {
     memory *m = &in->c->vm->mem;
-    size_t n;
-    char *s = io_rest(in, &n);
+    png_bytes b = {0};
+    char *s = io_rest(in, &b.n);
     if (!s) return false;
-    png_image image = {.version = PNG_IMAGE_VERSION};
-    bool ok = png_image_begin_read_from_memory(&image, s, n) != 0 || io_fail(in, "%s", image.message);
-    if (ok) {
-        image.format &= PNG_FORMAT_FLAG_ALPHA | PNG_FORMAT_FLAG_COLOR;
-        int ch = (int)PNG_IMAGE_PIXEL_CHANNELS(image.format);
-        uint64_t size = (uint64_t)image.width * image.height * (uint64_t)ch;
-        uint8_t *to = NULL;
-        if (size / 9000 > n) ok = io_fail(in, "%u by %u pixels cannot unpack from %zu bytes", image.width, image.height, n);
-        else if (!(to = memory_alloc(m, MEM_OTHER, size))) ok = vm_out_of_memory(in->c->vm);
-        if (ok) ok = png_image_finish_read(&image, NULL, to, 0, NULL) != 0 || io_fail(in, "%s", image.message);
-        ok = ok && give_image(in, to, image.height, image.width, ch, out);
-        if (to) memory_free(m, MEM_OTHER, to, size);
+    b.s = (const uint8_t *)s;
+    uint8_t *volatile to = NULL;
+    volatile uint64_t size = 0;
+    volatile bool ok = false;
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &b, png_failed, png_warned);
+    png_infop info = png ? png_create_info_struct(png) : NULL;
+    if (!info) vm_out_of_memory(in->c->vm);
+    else if (setjmp(png_jmpbuf(png))) io_fail(in, "byte %zu: %s", b.at, b.why);
+    else {
+        png_begin(png, info, &b);
+        png_uint_32 h = png_get_image_height(png, info), w = png_get_image_width(png, info);
+        size = (uint64_t)h * png_get_rowbytes(png, info);
+        if (size / 9000 > b.n) io_fail(in, "%u by %u pixels cannot unpack from %zu bytes", w, h, b.n);
+        else if (!(to = memory_alloc(m, MEM_OTHER, size))) vm_out_of_memory(in->c->vm);
+        else {
+            png_rows(png, info, to);
+            ok = give_image(in, to, png_get_bit_depth(png, info) == 16, h, w, png_get_channels(png, info), out);
+        }
     }
-    png_image_free(&image);
-    memory_free(m, MEM_OTHER, s, n + 1);
+    if (png) png_destroy_read_struct(&png, &info, NULL);
+    if (to) memory_free(m, MEM_OTHER, to, size);
+    memory_free(m, MEM_OTHER, s, b.n + 1);
     return ok;
 }
 

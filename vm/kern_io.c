@@ -30,6 +30,11 @@ bool kern_load(prim_call *c) {
     if (!arg_path(c, &path) || !io_open(&in, c, path)) return false;
     const io_format *f = io_state_begins(first, io_look(&in, first, sizeof first)) ? &state : io_format_of(c, path, &packed);
     bool ok = f && (!packed || io_unpack(&in)) && f->read(&in, &c->out);
+    if (ok && packed && !io_packed_end(&in)) {
+        value_release(c->vm, c->out);
+        c->out = value_undef();
+        ok = false;
+    }
     io_close(&in);
     return ok;
 }
