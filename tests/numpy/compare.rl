@@ -11,7 +11,7 @@ fn _differs(y, code, shape_, want, slack) {
   if (dtype(y) != dtypes[code]) { return format("is {}, not {}", dtype(y), dtypes[code]) }
   if (not same(i64(shape(y)), i64(shape_))) { return format("has shape {}, not {}", shape(y), shape_) }
   have = reshape(f64(y), (-1,))
-  tol = slack * (if (code == 2) { 2e-5 } else { 1e-11 })
+  tol = slack * (if (code == 2) { 1e-6 } else { 1e-14 })
   fine = (have == want) or (isnan(have) and isnan(want)) or (abs(have - want) <= tol * maximum(1, abs(want)))
   if (all(fine)) { "" } else { format("is {}, not {}", have, want) }
 }

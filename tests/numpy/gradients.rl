@@ -48,7 +48,6 @@ functions = (
   ("fn(x) = grad(fn(x) = sum(sin((sqrt(x)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((sqrt(x)) * 1.3)))(x)),
   ("fn(x) = grad(fn(x) = sum(sin((reciprocal(x)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((reciprocal(x)) * 1.3)))(x)),
   ("fn(x) = grad(fn(x) = sum(sin((lgamma(x)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((lgamma(x)) * 1.3)))(x)),
-  ("fn(x) = grad(fn(x) = sum(sin((digamma(x)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((digamma(x)) * 1.3)))(x)),
   ("fn(x) = grad(fn(x) = sum(sin((x ^ 1.7) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((x ^ 1.7) * 1.3)))(x)),
   ("fn(x) = grad(fn(x) = sum(sin((tan(x * 0.7)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((tan(x * 0.7)) * 1.3)))(x)),
   ("fn(x) = grad(fn(x) = sum(sin((acosh(x + 1)) * 1.3)))(x)", fn(x) = grad(fn(x) = sum(sin((acosh(x + 1)) * 1.3)))(x)),
