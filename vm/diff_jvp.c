@@ -92,6 +92,25 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
     return op1(j, OP_CODE_PRIM, i->imm, i->nsrc, a);
 }
 
+/* Whether r, of a partial derivative's text, does no more than choose: it is a condition, a number, constant piece by
+   piece, or chosen from such. Then it is never inf, and where it is 0 no tangent passes, not even one that is inf:
+   so guards by where work forwards, too. The arguments of the row begin at the text's parameter 2. */
+static bool chooses(const prim *p, const block *b, reg r) {
+    for (uint32_t k = 0; k < b->n; k++) {
+        const instr *i = b->list[k];
+        if (!i->ndst || i->dst[0] != r) continue;
+        if (i->op == OP_CODE_CONST) return true;
+        if (i->op != OP_CODE_PRIM) return false;
+        return i->imm == PRIM_where ? chooses(p, b, i->src[1]) && chooses(p, b, i->src[2]) : prim_of(i)->kind == RULE_CONSTANT;
+    }
+    return p->tile && p->tile->condition && b->nparams > 2 && b->params[2] == r;
+}
+
+static bool rule_chooses(const prim *p, const code *rule) {
+    const instr *last = rule->body->n ? rule->body->list[rule->body->n - 1] : NULL;
+    return last && last->op == OP_CODE_RETURN && last->nsrc == 1 && chooses(p, rule->body, last->src[0]);
+}
+
 static reg prim_tangent(jvp *j, const instr *i) {
     const prim *p = prim_of(i);
     reg dy = REG_NONE;
@@ -120,7 +139,8 @@ static reg prim_tangent(jvp *j, const instr *i) {
             if (!rule_vjp(j->m, p, k, &rule)) { j->failed = true; return 0; }
             if (!rule) continue;
             reg partial = inline_rule(j, rule, n + 2, params);
-            reg term = prim1(j, PRIM_zmul, 2, (reg[]){j->tan[i->src[k]], partial});
+            reg dx = j->tan[i->src[k]];
+            reg term = prim1(j, PRIM_zmul, 2, rule_chooses(p, rule) ? (reg[]){partial, dx} : (reg[]){dx, partial});
             /* A scalar beside a record, or a record with some of its fields, is spread before it is added. */
             if (terms > 1) term = prim1(j, PRIM_spread_to, 2, (reg[]){term, prim1(j, PRIM_form, 1, &i->dst[0])});
             dy = sum2(j, dy, term);

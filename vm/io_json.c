@@ -192,6 +192,7 @@ bool json_parse(io_in *in, const char *s, size_t n, value *out) {
     blanks(&r);
     if (r.s == r.end) return true;
     value_release(r.m, *out);
+    *out = value_undef();
     return expected(&r, "the end of the text");
 }
 
