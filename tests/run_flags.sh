@@ -9,7 +9,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 same=0 differ=0
 # What a block was worth depends on what the optimiser leaves to it.
-told() { awk '/^warning\[checkpoint\]/ { skip = 1; next } !/^ / { skip = 0 } !skip' "$1"; }
+told() { awk '/^(error|warning)/ { skip = /^warning\[checkpoint\]/ } !skip' "$1"; }
 [ $# -gt 0 ] || set -- $(find tests/cases -name '*.rl' | sort) examples/*.rl
 for file; do
     if grep -qE '^# (repl|skip|options: *check)|measure\(|time\(\)|_peak|progress|env\(|--(limit|budget)' "$file"; then continue; fi

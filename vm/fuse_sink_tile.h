@@ -73,17 +73,20 @@ static void F(fold)(const sink *s, F(state) *d) {
 static void F(across)(const sink *s, F(state) *d, int64_t at, const T *x, int64_t n) {
     int64_t w = s->after;
     while (n > 0) {
-        int64_t k = at % w, r = at / w % s->inner, m = w - k < n ? w - k : n;
+        /* Rows one after the other lie in lanes one after the other: as many as there are go in at once. */
+        int64_t k = at % w, r = at / w % s->inner, lane = r % REDUCE_LANES;
+        int64_t rows = s->inner - r < REDUCE_LANES - lane ? s->inner - r : REDUCE_LANES - lane;
+        int64_t m = rows * w - k < n ? rows * w - k : n;
         if (k == 0 && r % REDUCE_BLOCK == 0)
             for (int64_t j = 0; j < REDUCE_LANES * w; j++) d->rows[j] = (T)-0.0;
-        F(add)(d->rows + r % REDUCE_LANES * w + k, x, m);
+        F(add)(d->rows + lane * w + k, x, m);
         at += m;
         x += m;
         n -= m;
-        if (k + m < w) break;
-        if ((r + 1) % REDUCE_BLOCK != 0 && r + 1 != s->inner) continue;
+        r += (k + m) / w;
+        if ((k + m) % w || (r % REDUCE_BLOCK != 0 && r != s->inner)) continue;
         F(fold)(s, d);
-        if (r + 1 != s->inner) continue;
+        if (r != s->inner) continue;
         T *stack = d->rows + REDUCE_LANES * w;
         while (d->depth > 1) {
             d->depth--;
