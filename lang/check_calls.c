@@ -52,6 +52,17 @@ static void add_sig(checker *c, diag *d, const sig *s)
     text_close(&t);
 }
 
+/* The call as it was written, with the argument it wants. */
+static void help_needs(diag *d, const node *call, const char *name)
+{
+    const source *src = call->at.src;
+    size_t n = call->at.hi - call->at.lo;
+    const char *s = src ? src->text + call->at.lo : NULL;
+    if (!s || n < 2 || n > 60 || memchr(s, '\n', n) || s[n - 1] != ')') return;
+    for (n--; n && (s[n - 1] == ' ' || s[n - 1] == ','); n--) continue;
+    diag_help_set(d, "write `%.*s%s%s = …)`", (int)n, s, s[n - 1] == '(' ? "" : ", ", name);
+}
+
 static int64_t param_named(const sig *s, symbol name)
 {
     for (uint32_t i = 0; i < s->n; i++)
@@ -123,6 +134,7 @@ void check_call(checker *c, scope *s, node *call)
         diag *d = checker_report(c, SEVERITY_ERROR, DIAG_ARITY, call->at, "%s() needs `%s`", g.name,
                                  symbol_name(c->symbols, g.params[i].name));
         add_sig(c, d, &g);
+        help_needs(d, call, symbol_name(c->symbols, g.params[i].name));
         return;
     }
 }

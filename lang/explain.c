@@ -257,6 +257,11 @@ static void explain_bracket(parse_state *ps, const token *t, const bracket *b)
     diag_label_add(d, open, "opened here");
     if (t->kind == T_COLON && b->kind == BR_PAREN) diag_help_set(d, "named arguments are written `f(x = 1)`, records `{x: 1}`");
     else if (t->kind == T_ELLIPSIS) diag_help_set(d, "a tuple is spread in the arguments of a call: `f(t...)`");
+    else if (open.src && ps->prev.at.hi > open.lo && ps->prev.at.hi - open.lo <= 60) { /* the line ends, and the bracket was meant to */
+        const char *s = open.src->text + open.lo;
+        size_t n = ps->prev.at.hi - open.lo, gap = t->at.lo - ps->prev.at.hi;
+        if (!memchr(s, '\n', n) && memchr(s + n, '\n', gap)) diag_help_set(d, "close it: `%.*s%s`", (int)n, s, close);
+    }
 }
 
 /* A statement is complete and something else stands behind it. */
@@ -304,7 +309,12 @@ void explain(parse_state *ps)
         const char *also = "";
         if (ps->can[T_RP]) also = " or `)`";
         else if (ps->can[T_RB]) also = " or `]`";
-        error_at(ps, t->at.lo, t->at.hi, "expected an expression%s after %s, found %s", also, show(ps, p).s, show(ps, t).s);
+        diag *d = error_at(ps, t->at.lo, t->at.hi, "expected an expression%s after %s, found %s", also, show(ps, p).s, show(ps, t).s);
+        bool body = ps->first.kind == T_FN && p->kind == T_ASSIGN;
+        if (t->kind == T_FOR || t->kind == T_WHILE)
+            diag_help_set(d, body ? "statements stand in braces: `fn f(…) { %s (…) { … } }`" : t->kind == T_FOR ? "a loop gives no value; `map(fn(x) = …, v)` does"
+                          : "a loop gives no value: assign to a name within it", t->kind == T_FOR ? "for" : "while");
+        else if (t->kind == T_RETURN) diag_help_set(d, body ? "what stands after `=` is what the function gives: leave `return` out" : "leave `return` out");
         return;
     }
     if (explain_header(ps, t)) return;

@@ -13,6 +13,9 @@
 #   # quiet                    nothing may stand on standard error
 #   # repl                     the text is typed into the REPL
 #   # skip: reason
+#   # fix 2: text              with this for line 2 it runs and says nothing on standard error: what the help says works
+#
+# Beside a file.rl a file.report holds all that must stand on standard error; UPDATE=1 writes those there are.
 #
 # In: REPLAY (the program, build/replay). Out: one line for each case that fails, with the difference.
 set -u
@@ -102,6 +105,24 @@ run_case() {
         cat "$tmp/err" >"$tmp/report"
         fail "$file" "status $status"
         return
+    fi
+    whole=${file%.rl}.report
+    if [ -f "$whole" ]; then
+        sed "s#$file#${file##*/}#g" "$tmp/err" >"$tmp/said"
+        [ "${UPDATE:-}" ] && cp "$tmp/said" "$whole"
+        if ! diff "$whole" "$tmp/said" >"$tmp/report"; then
+            fail "$file" "the report differs"
+            return
+        fi
+    fi
+    if grep -q '^# fix ' "$file"; then
+        awk '/^# fix / { at = $3 + 0; sub(/^# fix [0-9]+: /, ""); fixed[at] = $0; next } { line[NR] = $0 }
+             END { for (k = 1; k <= NR; k++) print k in fixed ? fixed[k] : line[k] }' "$file" >"$tmp/fixed.rl"
+        # shellcheck disable=SC2086
+        if ! "$replay" $options "$tmp/fixed.rl" >/dev/null 2>"$tmp/report" </dev/null || [ -s "$tmp/report" ]; then
+            fail "$file" "what the help says does not work"
+            return
+        fi
     fi
     passed=$((passed + 1))
 }

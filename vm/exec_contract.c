@@ -62,7 +62,12 @@ static bool check_kind(vm *m, const contract_list *l, const axis_contract *a, co
         shape_print(s->rank, s->shape, &why);
         text_puts(&why, ", expected ");
         put_axes(m, a, &why);
-        return broken(m, l, a, &why);
+        broken(m, l, a, &why);
+        const char *name = l->result || !a->what ? "x" : sym(m, a->what);
+        if (s->rank == 1 && a->rank == 2 && !a->rest) vm_help(m, "a vector is one row as `%s[none, :]`, one column as `%s[:, none]`", name, name);
+        else if (s->rank < a->rank) vm_help(m, "`%s[none, ...]` has one axis more", name);
+        else vm_help(m, "`%s[0]` has one axis less", name);
+        return false;
     }
     text_close(&why);
     return true;

@@ -49,6 +49,7 @@ static void label_operand(vm *m, const frame *f, const instr *i, const uint32_t 
 {
     span at = i->src_at[s];
     if (!at.src || at.lo >= at.hi) return;
+    if (at.lo == i->at.lo && at.hi == i->at.hi && i->nsrc > 1) return; /* nobody wrote it: a default */
     value v = f->r[words[s] >> 1];
     if (v.tag == V_UNDEF) return;
     text t;
@@ -90,6 +91,7 @@ void exec_locate(struct exec *x, frame *f)
         frame *user = g;
         while (user && (!instr_of(user) || !instr_of(user)->at.src || supplied(instr_of(user)->at.src))) user = user->up;
         if (user) diag_label_add(m->error, caret(instr_of(user)), "%s", "");
+        if (user && i->op == OP_CODE_PRIM && i->imm < prim_count && !strncmp(prims[i->imm].name, "__", 2)) return; /* how it was found out */
     }
     diag_label_add(m->error, caret(i), "%s", "");
     m->error->adjoint = i->flags & INSTR_ADJOINT;
@@ -102,7 +104,9 @@ static void add_frame(vm *m, const frame *f)
 {
     const instr *i = instr_of(f);
     if (!i || !i->at.src) return; /* a primitive as a value: its caller says more */
-    bool top = f->kind == FRAME_ENTRY && !f->fn;
+    bool nameless = !f->run->code->name && !(f->run->code->primal && f->run->code->primal->name);
+    bool top = f->kind == FRAME_ENTRY && (!f->fn || (!f->up && nameless)); /* a script, or an entry of the prompt */
+    if (!top && nameless && supplied(i->at.src)) return; /* what grad and its kin are made of */
     if (top && m->error->nframes == 0) return; /* no call at all: the label says it */
     diag_frame_add(m->error, caret(i), top ? NULL : code_display_name(f->run->code));
 }

@@ -85,7 +85,9 @@ static bool no_field(vm *m, const record *r, symbol name)
     if (!n) vm_fail(m, DIAG_NAME, "there is no field `%s`: the record is empty", want);
     else vm_fail(m, DIAG_NAME, "there is no field `%s`; there %s %s%s", want, n == 1 ? "is" : "are", text_str(&t), n > 12 ? ", …" : "");
     const char *near = nearest_name(want, names, n);
-    if (near) vm_help(m, "did you mean `%s`?", near);
+    const prim *p = prim_find(m, name);
+    if ((p && !(p->attrs & A_INTERNAL)) || table_get(m->globals, name)) vm_help(m, "`%s` stands by itself: write `%s(…)`", want, want);
+    else if (near) vm_help(m, "did you mean `%s`?", near);
     text_close(&t);
     return false;
 }

@@ -169,8 +169,11 @@ found:
 
 bool kern_wrt(prim_call *c) {
     value f = c->args[0], w = c->args[1], args = c->args[2];
-    if (f.tag != V_FUNCTION)
-        return vm_fail(c->vm, DIAG_TYPE, "only a function can be differentiated, not a value of type %s", value_type_name(f));
+    if (f.tag != V_FUNCTION) {
+        vm_fail(c->vm, DIAG_TYPE, "only a function can be differentiated, and this is %s", value_a_type(f));
+        vm_help(c->vm, "pass the function itself: `grad(f)(x)`, or `grad(fn(x) = …)(x)`");
+        return false;
+    }
     uint32_t n = w.tag == V_TUPLE ? as_tuple(w)->n : 1;
     tuple *out = tuple_new(c->vm, n, n);
     if (!out) return false;
@@ -209,7 +212,7 @@ bool kern_cotangent_one(prim_call *c) {
     value_describe(m, y, &t);
     vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s%s", who, value_is_heap(y) && y.tag != V_ARRAY ? "a " : "", text_str(&t));
     text_close(&t);
-    if (y.tag == V_ARRAY) vm_help(m, "take sum(…) of the result, or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
+    if (y.tag == V_ARRAY) vm_help(m, "take its sum, as in `grad(fn(x) = sum(f(x)))`; or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
     else if (y.tag == V_TUPLE) vm_help(m, "%s(f, aux = true) differentiates the first of two results", who);
     else if (y.tag == V_I64 || y.tag == V_BOOL) vm_help(m, "a whole number such as 2 became an i64 where it met one: start from a float, 2.0, or convert with f64(…)");
     return false;

@@ -95,6 +95,7 @@ static const char *param_name(prim_call *c, uint32_t i) {
 
 static bool whole_into(prim_call *c, uint32_t i, value v, int cap, int *n, int64_t *out) {
     int64_t x;
+    if (value_is_float(v) && fabs(v.u.f) >= 0x1p63) return prim_fail(c, (int)i, DIAG_SHAPE, "%s holds %.6g, which is too large", param_name(c, i), v.u.f);
     if (!index_whole(v, &x))
         return prim_fail(c, (int)i, value_is_scalar(v) ? DIAG_VALUE : DIAG_TYPE,
                          "%s must be whole numbers, or one tuple or vector of them, and holds a %s", param_name(c, i),

@@ -4,4 +4,5 @@ fn f(x) {
 }
 print(f(-1))
 # error: name 3:3 `y` is read before it is assigned
-# help: a name that a function assigns is its own; make `y` an argument and return its new value
+# help: not every way to here assigns it; give it a value at the beginning: `y = …`
+# fix 2:   y = 0; if (x > 0) { y = 1 }

@@ -1,0 +1,5 @@
+import "linalg" as la
+print(la.solve(eye(2), ones(2)))
+# error: name 2:10 there is no field `solve`
+# help: `solve` stands by itself: write `solve(…)`
+# fix 2: print(solve(eye(2), ones(2)))
