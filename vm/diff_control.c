@@ -7,16 +7,86 @@
 
 static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
 
-/* The active registers that block k reads from outside it, in a fixed order. */
+/* --- what a block reads from outside it ------------------------------------------------------------
+ * Each block's list is made once, of its instructions and the lists of the blocks within: asking for every block
+ * of a deeply nested function costs no more than asking for the outermost. */
+typedef struct reads { const block *of; regs r; struct reads *next; } reads;
+struct reading {
+    reads **slots; uint32_t n, nslots;
+    uint32_t *defined, *listed, now; /* by primal register: the last list it was defined for, and is in */
+};
+
+static reads **reads_slot(const struct reading *t, const block *k) {
+    return &t->slots[((uintptr_t)k >> 4) * 2654435769u & (t->nslots - 1)];
+}
+
+static bool reads_grow(diff *d, struct reading *t) {
+    uint32_t n = t->nslots ? 2 * t->nslots : 64;
+    reads **old = t->slots, **slots = arena_alloc(&d->arena, n * sizeof *slots);
+    if (!slots) return vm_out_of_memory(d->m);
+    uint32_t nold = t->nslots;
+    t->slots = slots, t->nslots = n;
+    for (uint32_t j = 0; j < nold; j++)
+        for (reads *e = old[j], *next; e; e = next) {
+            next = e->next;
+            reads **at = reads_slot(t, e->of);
+            e->next = *at, *at = e;
+        }
+    return true;
+}
+
+static struct reading *reading_of(diff *d) {
+    if (d->reading) return d->reading;
+    struct reading *t = arena_alloc(&d->arena, sizeof *t);
+    size_t bytes = (d->f->nregs + 1) * sizeof(uint32_t);
+    if (t) t->defined = arena_alloc(&d->arena, bytes);
+    if (t && t->defined) t->listed = arena_alloc(&d->arena, bytes);
+    if (!t || !t->listed) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    return d->reading = t;
+}
+
+/* In the order in which they are first read. NULL: no memory. */
+static const regs *block_reads(diff *d, const block *k) {
+    struct reading *t = reading_of(d);
+    if (!t || d->failed) return NULL;
+    for (reads *e = t->nslots ? *reads_slot(t, k) : NULL; e; e = e->next)
+        if (e->of == k) return &e->r;
+    for (uint32_t j = 0; j < k->n; j++)
+        for (uint32_t q = 0; q < k->list[j]->nblocks; q++)
+            if (!block_reads(d, k->list[j]->blocks[q])) return NULL;
+    reads *e = arena_alloc(&d->arena, sizeof *e);
+    if (!e || (t->n >= t->nslots && !reads_grow(d, t))) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    e->of = k;
+    uint32_t now = ++t->now;
+    for (uint32_t j = 0; j < k->nparams; j++) t->defined[k->params[j]] = now;
+    for (uint32_t j = 0; j < k->n; j++) {
+        const instr *i = k->list[j];
+        for (uint32_t q = 0; q <= i->nblocks; q++) {
+            const regs *within = q ? block_reads(d, i->blocks[q - 1]) : &(regs){.of = i->src, .n = i->nsrc};
+            for (uint32_t x = 0; x < within->n; x++) {
+                reg r = within->of[x];
+                if (t->defined[r] == now || t->listed[r] == now) continue;
+                t->listed[r] = now;
+                regs_add(d, &e->r, r);
+            }
+        }
+        for (uint32_t q = 0; q < i->ndst; q++) t->defined[i->dst[q]] = now;
+    }
+    if (d->failed) return NULL;
+    reads **at = reads_slot(t, k);
+    e->next = *at, *at = e;
+    t->n++;
+    return &e->r;
+}
+
+/* The active ones among them, added to `out` if they are not in it. */
 static bool captured(diff *d, const block *k, regs *out) {
-    reg *r;
-    uint32_t n;
-    if (!block_free_regs(d->f, k, &d->arena, &r, &n)) { d->failed = true; return false; }
-    for (uint32_t j = 0; j < n && !d->failed; j++)
-        if (d->active[r[j]]) {
+    const regs *r = block_reads(d, k);
+    for (uint32_t j = 0; r && j < r->n && !d->failed; j++)
+        if (d->active[r->of[j]]) {
             bool seen = false;
-            for (uint32_t q = 0; q < out->n && !seen; q++) seen = out->of[q] == r[j];
-            if (!seen) regs_add(d, out, r[j]);
+            for (uint32_t q = 0; q < out->n && !seen; q++) seen = out->of[q] == r->of[j];
+            if (!seen) regs_add(d, out, r->of[j]);
         }
     return !d->failed;
 }
@@ -101,29 +171,58 @@ static void read_results(diff *d, const scope *s, const instr *i) {
 }
 
 /* --- IF ---------------------------------------------------------------------------------------
- * fwd: the IF with extra results, the slots: arm A's k-th saved value and arm B's share slot k.
+ * fwd: the IF with extra results, the slots: arm A's k-th saved value and arm B's share slot k. An arm with many
+ * saved values hands them over as one tuple, for an arm is saved by every IF around it: in a chain of `else if`
+ * the slots would be as many as the square of its length.
  * rev: an IF on the same condition whose arms add to the captured registers' cotangents. */
+enum { SLOTS_MOST = 32 };
+
+static uint32_t slots_of(const scope *s) { return s->saved.n > SLOTS_MOST ? 1 : s->saved.n; }
+
+/* The arm's saved values are those in the tuple that rev has as `slot`. */
+static void unpack_slot(diff *d, scope *s, reg slot) {
+    instr *u = instr_new(&d->rb, OP_CODE_UNPACK, 0, s->rev_saved.n, 1, 0);
+    if (!u) { d->failed = true; return; }
+    u->flags |= INSTR_RULE;
+    u->src[0] = slot;
+    memcpy(u->dst, s->rev_saved.of, s->rev_saved.n * sizeof(reg));
+    instrs_add(d, &s->prologue, u);
+    if (d->failed) return;
+    instrs *l = &s->prologue;
+    memmove(l->of + 1, l->of, (l->n - 1) * sizeof *l->of); /* what comes first in rev may read them */
+    l->of[0] = u;
+}
+
+/* An instruction of fwd's arm that gives one value. */
+static reg arm_instr(diff *d, const instr *i, block *body, opcode op, uint32_t imm, uint32_t n, const reg *src) {
+    instr *k = like(&d->fb, i, op, imm, 1, n, 0);
+    if (!k) { d->failed = true; return 0; }
+    k->flags |= INSTR_RULE;
+    if (n) memcpy(k->src, src, n * sizeof(reg));
+    k->dst[0] = builder_reg(&d->fb, 0);
+    builder_append(&d->fb, body, k);
+    return k->dst[0];
+}
+
 void diff_if(diff *d, const instr *i) {
     regs touched = {0};
     if (!captured(d, i->blocks[0], &touched) || !captured(d, i->blocks[1], &touched)) return;
     /* Registers that a result merely passes through from outside are captured too. */
-    reg *before = cots_now(d, &touched);
+    reg *before = cots_now(d, &touched), *after[2];
     if (!before) return;
     reg c = diff_import(d, i->src[0]);
     scope *arm[2];
-    block *rev[2];
     for (int k = 0; k < 2; k++) {
         scope *s = arm[k] = scope_open(d, SCOPE_ARM, i->blocks[k]);
         if (!s) return;
         read_results(d, s, i);
         cots_put(d, &touched, before);
         rev_walk(d, s, i);
-        reg *after = cots_or_zero(d, &touched);
+        after[k] = cots_or_zero(d, &touched);
         if (d->failed) return;
-        rev[k] = rev_block(d, s, touched.n, after);
     }
     /* Slots. */
-    uint32_t nslots = arm[0]->saved.n > arm[1]->saved.n ? arm[0]->saved.n : arm[1]->saved.n;
+    uint32_t nslots = slots_of(arm[0]) > slots_of(arm[1]) ? slots_of(arm[0]) : slots_of(arm[1]);
     instr *n = like(&d->fb, i, OP_CODE_IF, 0, i->ndst + nslots, 1, 2);
     if (!n) { d->failed = true; return; }
     n->src[0] = i->src[0];
@@ -131,32 +230,33 @@ void diff_if(diff *d, const instr *i) {
     for (uint32_t j = 0; j < nslots; j++) {
         reg slot = n->dst[i->ndst + j] = diff_fwd_reg(d, 0);
         reg in_rev = diff_import(d, slot);
-        for (int k = 0; k < 2; k++)
-            if (j < arm[k]->saved.n) diff_alias(d, arm[k]->rev_saved.of[j], in_rev);
+        for (int k = 0; k < 2; k++) {
+            if (j >= slots_of(arm[k])) continue;
+            if (arm[k]->saved.n > SLOTS_MOST) unpack_slot(d, arm[k], in_rev);
+            else diff_alias(d, arm[k]->rev_saved.of[j], in_rev);
+        }
     }
+    block *rev[2];
     for (int k = 0; k < 2 && !d->failed; k++) {
         scope *s = arm[k];
+        rev[k] = rev_block(d, s, touched.n, after[k]);
         block *body = builder_block(&d->fb, 0);
         scope_emit_fwd(d, s, body);
         const instr *y = last_of(i->blocks[k]);
         reg *out = arena_alloc(&d->arena, (i->ndst + nslots + 1) * sizeof(reg));
         if (!out) { d->failed = true; vm_out_of_memory(d->m); return; }
         memcpy(out, y->src, i->ndst * sizeof(reg));
-        reg empty = REG_NONE;
-        for (uint32_t j = 0; j < nslots; j++) {
-            if (j < s->saved.n) { out[i->ndst + j] = s->saved.of[j]; continue; }
-            if (empty == REG_NONE) {
-                instr *none = like(&d->fb, i, OP_CODE_CONST, builder_const(&d->fb, value_none()), 1, 0, 0);
-                if (!none) { d->failed = true; return; }
-                none->flags |= INSTR_RULE;
-                empty = none->dst[0] = builder_reg(&d->fb, 0);
-                builder_append(&d->fb, body, none);
-            }
-            out[i->ndst + j] = empty;
+        uint32_t used = slots_of(s);
+        if (s->saved.n > SLOTS_MOST) out[i->ndst] = arm_instr(d, i, body, OP_CODE_TUPLE, 0, s->saved.n, s->saved.of);
+        else if (used) memcpy(out + i->ndst, s->saved.of, used * sizeof(reg));
+        if (used < nslots) {
+            reg empty = arm_instr(d, i, body, OP_CODE_CONST, builder_const(&d->fb, value_none()), 0, NULL);
+            for (uint32_t j = used; j < nslots; j++) out[i->ndst + j] = empty;
         }
         fwd_yield(d, body, y, i->ndst + nslots, out);
         n->blocks[k] = body;
     }
+    if (d->failed) return;
     diff_push_fwd(d, n);
     instr *r = builder_add_blocks(&d->rb, OP_CODE_IF, 0, touched.n, 1, &c, 2, rev);
     if (!r) { d->failed = true; return; }

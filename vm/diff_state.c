@@ -78,9 +78,18 @@ static instr *prologue_instr(diff *d, scope *s, opcode op, uint32_t imm, uint32_
     return i;
 }
 
-reg diff_rev_const(diff *d, value v) {
-    instr *i = prologue_instr(d, outermost(d), OP_CODE_CONST, builder_const(&d->rb, v), 0);
+static reg const_in(diff *d, scope *s, value v) {
+    instr *i = prologue_instr(d, s, OP_CODE_CONST, builder_const(&d->rb, v), 0);
     return i ? i->dst[0] : 0;
+}
+reg diff_rev_const(diff *d, value v) { return const_in(d, outermost(d), v); }
+
+/* Where a constant of scope s stands in rev: in s, unless it lies in a loop, which should not repeat it. (Were
+   those of a chain of `else if` all in the outermost scope, each of its arms would have to drop all others'.) */
+static scope *const_scope(scope *s) {
+    for (scope *k = s; k; k = k->parent)
+        if (k->kind != SCOPE_ARM && k->parent) return NULL;
+    return s;
 }
 
 reg diff_zero(diff *d) {
@@ -92,8 +101,11 @@ reg diff_import(diff *d, reg r) {
     if (d->failed) return 0;
     if (d->rev_of[r] != REG_NONE) return d->rev_of[r];
     const instr *def = d->info[r].def;
-    if (def) return d->rev_of[r] = diff_rev_const(d, value_retain(d->f->consts[def->imm]));
     scope *s = d->info[r].scope;
+    if (def) {
+        scope *to = const_scope(s);
+        return d->rev_of[r] = const_in(d, to ? to : outermost(d), value_retain(d->f->consts[def->imm]));
+    }
     reg q = builder_reg(&d->rb, d->fb.c->reg_names[r]);
     regs_add(d, &s->saved, r);
     regs_add(d, &s->rev_saved, q);

@@ -30,6 +30,9 @@ typedef struct gen_config {
     /* Whether the language knows a builtin of this name yet; NULL: it knows all. */
     bool (*knows)(void *ctx, const char *name);
     void *ctx;
+    /* Choices are made by these bytes as long as there are some (a fuzzer's), then by the seed. */
+    const uint8_t *bytes;
+    size_t nbytes;
 } gen_config;
 
 /* The program of a seed. Never NULL (aborts without memory: this is a test program). */

@@ -52,7 +52,17 @@ uint64_t gen_random(gen *g)
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
-int gen_below(gen *g, int n) { return n <= 1 ? 0 : (int)(gen_random(g) % (uint64_t)n); }
+int gen_below(gen *g, int n)
+{
+    if (n <= 1) return 0;
+    unsigned x = 0;
+    for (int most = 1; most < n; most *= 256) {
+        if (!g->config.nbytes) return (int)(gen_random(g) % (uint64_t)n);
+        x = x << 8 | *g->config.bytes++;
+        g->config.nbytes--;
+    }
+    return (int)(x % (unsigned)n);
+}
 bool gen_chance(gen *g, int percent) { return gen_below(g, 100) < percent; }
 double gen_number(gen *g) { return (2 * gen_below(g, 15000) + 1 - 15000) / 10000.0; } /* never 0: a kink of many functions */
 int gen_dim(gen *g) { return g->dims[gen_below(g, 3)]; }

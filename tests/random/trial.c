@@ -262,7 +262,7 @@ static void under_budget(subject *s, uint64_t *rng, bool narrow)
     run_free_(&r);
 }
 
-static void check_here(const gen *g, verdict *v)
+void check_here(const gen *g, verdict *v)
 {
     subject s = {.texts = {gen_text(g, 0), gen_text(g, GEN_BLOCKS)}, .v = v};
     uint64_t rng = gen_seed(g) * 0x9e3779b97f4a7c15u + 1;

@@ -32,6 +32,8 @@ typedef struct verdict {
 typedef struct trial { int pid, from; } trial;
 bool trial_begin(trial *c, const gen *g);
 void trial_end(const trial *c, int status, verdict *v);
+/* Here, in this process. */
+void check_here(const gen *g, verdict *v);
 /* Both. */
 void check_program(const gen *g, verdict *v);
 #endif
