@@ -50,8 +50,6 @@ call_args args_of_tuple(value *r, uint32_t operand)
     return (call_args){.v = t->v, .n = t->n, .own = (operand & 1) && t->h.refs == 1};
 }
 
-static inline value arg_peek(const call_args *a, uint32_t i) { return a->words ? a->regs[a->words[i] >> 1] : a->v[i]; }
-
 static inline value arg_take(const call_args *a, uint32_t i)
 {
     if (a->words) return operand_take(a->regs, a->words[i]);

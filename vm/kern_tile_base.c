@@ -1,5 +1,7 @@
 /* kern_tile_base.c: tile kernels for any x86-64 processor. */
+#if !defined(__clang__)
 #pragma GCC optimize("O3,no-trapping-math,no-math-errno,fp-contract=off")
+#endif
 #include <sleef.h>
 #define SUFFIX base
 #define WIDTH 16 /* bytes of a vector */

@@ -11,7 +11,11 @@
 /* Functions with wide loops are compiled for several processors and chosen at load time; all of them
    give the same bits, since nothing is contracted or reassociated. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__clang__)
+#define KERN_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
 #define KERN_CLONES __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
+#endif
 #else
 #define KERN_CLONES
 #endif

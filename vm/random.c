@@ -5,10 +5,20 @@
 #include "kern_util.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
+/* So that the header declares the avx functions, which run only when there is avx. */
+#if defined(__clang__)
+#if !defined(__AVX__)
+#define __AVX__ 1
+#endif
+#pragma clang attribute push(__attribute__((target("avx"))), apply_to = function)
+#include <sleef.h>
+#pragma clang attribute pop
+#else
 #pragma GCC push_options
-#pragma GCC target("avx") /* so that the header declares the avx functions, which run only when there is avx */
+#pragma GCC target("avx")
 #include <sleef.h>
 #pragma GCC pop_options
+#endif
 #else
 #include <sleef.h>
 #endif
