@@ -17,72 +17,16 @@
  * Bits: every element goes through the same kernels on the same values in the same order. Deterministic
  * costs are those of the single instructions. */
 #include "fuse.h"
-#include "fuse_sink.h"
+#include "fuse_parts.h"
 #include "profile.h"
 #include "elementwise.h"
 #include "kern_util.h"
 #include <string.h>
 
-enum {
-    GIVEN_UP = INT16_MAX, /* in place of a node's last reader: its tile is free */
-    NODES = 40,         /* the most primitives in one group */
-    OPERANDS = 24,      /* arrays and numbers read */
-    CELLS = 128,        /* values known by slot */
-    TOUCHED = 96,       /* slots read or written */
-    TILE_BYTES = 4096,  /* of a node in a tile: ten of them in a first-level cache of 48 KiB */
-};
 #ifndef FUSE_LEAST
 #define FUSE_LEAST 1 /* elements from which on arrays are fused */
 #endif
 #define PARALLEL_WORK 400000 /* elements times their cost, from which on threads pay */
-
-/* A value somebody reads in the group: one that exists, or a node. */
-typedef struct cell {
-    value v;              /* when node < 0; borrowed from `home`, or owned */
-    int16_t node;
-    int16_t sink;         /* its number, -1: none; then v is not known yet */
-    bool owned;
-    uint32_t home;        /* slot it was found in, SLOT_NONE: made here */
-} cell;
-
-typedef struct origin { enum { FROM_NODE, FROM_OPERAND } from; uint8_t at; } origin;
-
-typedef struct node {
-    tile_kernel *kernel;  /* NULL: converts its one source */
-    origin src[ELEMENTWISE_ARGS];
-    uint8_t n;
-    dtype type, from;     /* of the result; converting: of the source */
-    int16_t last;         /* node that reads it last */
-    int16_t buffer;       /* tile it is computed in; -1: in `result` */
-    int16_t output;       /* number of its array, -1: none */
-} node;
-
-typedef struct operand {
-    int16_t cell;
-    dtype to;
-    bool single, flat;    /* one element for all; lies as the result does */
-    int16_t last, buffer; /* node that reads it last; tile it is gathered in */
-    shaped s;             /* strides along the group's axes */
-    union { double f64; float f32; int64_t i64; uint8_t b; } one;
-} operand;
-
-typedef struct touched { uint32_t slot; int16_t cell; bool taken; } touched; /* cell -1: empty; taken: what was there is used up */
-
-typedef struct fuser {
-    node nodes[NODES]; int nnodes;
-    operand operands[OPERANDS]; int noperands;
-    cell cells[CELLS]; int ncells;
-    touched touched[TOUCHED]; int ntouched;
-    uint32_t *stamp, *where, nslots, now; /* by slot: stamp == now: it is touched[where] */
-    int rank; int64_t shape[RANK_MAX], size;
-    int axes; int64_t merged[RANK_MAX]; bool rows, gathers;
-    uint64_t ops; double work;
-    int tile, buffers;
-    array *out[NODES]; int nout;
-    sink sinks[SINKS]; int nsinks;
-    char *state; size_t state_each, state_bytes; /* of the sinks: one after the other, for each thread */
-    char own[4096]; /* … when that is enough */
-} fuser;
 
 bool fuse_open(struct exec *x)
 {
@@ -352,6 +296,18 @@ static uint64_t cost_of(const struct exec *x, const fuser *u, const cell *c, uin
     return n * x->cost[number];
 }
 
+/* The next sink is planned: it sums node `of`. Its cell, or -1. */
+static int add_sink(fuser *u, int of)
+{
+    sink *s = &u->sinks[u->nsinks];
+    if (u->nsinks && !sink_same(s, u->sinks)) return -1;
+    s->node = (int16_t)of;
+    u->work += (double)u->size;
+    int r = cell_new(u, value_undef(), -1, false, SLOT_NONE);
+    u->cells[r].sink = (int16_t)u->nsinks++;
+    return r;
+}
+
 /* A sum or mean of a node. */
 static int take_sum(struct exec *x, fuser *u, frame *f, const uint32_t *w)
 {
@@ -367,12 +323,8 @@ static int take_sum(struct exec *x, fuser *u, frame *f, const uint32_t *w)
     sink *s = &u->sinks[u->nsinks];
     if (of < 0 || u->nsinks == SINKS || given[2].tag != V_BOOL) return -1;
     if (!sink_plan(s, number == PRIM_mean, u->nodes[of].type, u->rank, u->shape, given[1], given[2].u.i != 0)) return -1;
-    if (u->nsinks && !sink_same(s, u->sinks)) return -1;
-    s->node = (int16_t)of;
-    u->ops += (uint64_t)u->size * x->cost[number];
-    u->work += (double)u->size;
-    int r = cell_new(u, value_undef(), -1, false, SLOT_NONE);
-    u->cells[r].sink = (int16_t)u->nsinks++;
+    int r = add_sink(u, of);
+    if (r >= 0) u->ops += (uint64_t)u->size * x->cost[number];
     return r;
 }
 
@@ -414,9 +366,15 @@ static int take_prim(struct exec *x, fuser *u, frame *f, const uint32_t *w)
             u->ops++;
             return c[0];
         }
-        if (!has_form(u, e, o->v)) return -1;
-        u->ops += cost_of(x, u, e, number);
-        return c[0];
+        if (has_form(u, e, o->v)) {
+            u->ops += cost_of(x, u, e, number);
+            return c[0];
+        }
+        sink *s = &u->sinks[u->nsinks];
+        if (number != PRIM_reduce_to || e->node < 0 || u->nsinks == SINKS || !sink_plan_form(s, u->nodes[e->node].type, u->rank, u->shape, o->v)) return -1;
+        int r = add_sink(u, e->node);
+        if (r >= 0) u->ops += (uint64_t)(s->outer * s->after) * x->cost[number];
+        return r;
     }
     case PRIM_acc: {
         const cell *a = &u->cells[c[0]], *b = &u->cells[c[1]];
@@ -484,188 +442,6 @@ static const uint32_t *read_ahead(struct exec *x, fuser *u, frame *f, const uint
         }
         default: return w;
         }
-    }
-}
-
-/* --- preparing ------------------------------------------------------------------------------ */
-
-/* Merges axes that all operands walk alike, and says of each how its elements are found. */
-static void collapse(fuser *u)
-{
-    for (int a = 0; a < u->noperands; a++) {
-        operand *o = &u->operands[a];
-        shaped own;
-        shaped_of(&u->cells[o->cell].v, &own);
-        o->s.dtype = own.dtype;
-        o->s.data = own.rank ? own.data : NULL;
-        if (!own.rank) o->s.scalar = own.scalar;
-        for (int d = 0; d < u->rank; d++) {
-            int i = d - (u->rank - own.rank);
-            o->s.stride[d] = i < 0 || own.shape[i] == 1 ? 0 : own.stride[i];
-        }
-    }
-    int k = 0;
-    for (int i = 0; i < u->rank; i++) {
-        if (u->shape[i] == 1) continue;
-        bool merges = k > 0;
-        for (int a = 0; merges && a < u->noperands; a++)
-            merges = u->operands[a].s.stride[k - 1] == u->operands[a].s.stride[i] * u->shape[i];
-        if (merges) k--;
-        u->merged[k] = merges ? u->merged[k] * u->shape[i] : u->shape[i];
-        for (int a = 0; a < u->noperands; a++) u->operands[a].s.stride[k] = u->operands[a].s.stride[i];
-        k++;
-    }
-    u->axes = k;
-    u->gathers = false;
-    for (int a = 0; a < u->noperands; a++) {
-        operand *o = &u->operands[a];
-        o->s.rank = k;
-        memcpy(o->s.shape, u->merged, (size_t)k * sizeof(int64_t));
-        o->single = true;
-        o->flat = o->s.dtype == o->to;
-        int64_t step = 1;
-        for (int i = k - 1; i >= 0; i--) {
-            if (o->s.stride[i] != 0) o->single = false;
-            if (o->s.stride[i] != step) o->flat = false;
-            step *= u->merged[i];
-        }
-        if (o->single) {
-            o->flat = false;
-            array_convert(o->to, &o->one, o->s.dtype, o->s.data ? o->s.data : &o->s.scalar, 1, 1);
-        } else if (!o->flat)
-            u->gathers = true;
-    }
-    u->rows = k <= 1 || u->merged[k - 1] >= 128;
-}
-
-/* Who reads what last, which nodes nobody needs, and tiles for the others. */
-static void assign_buffers(fuser *u)
-{
-    int free_list[NODES + OPERANDS], nfree = 0, used = 0;
-    size_t widest = 1;
-    for (int k = 0; k < u->nsinks; k++) u->nodes[u->sinks[k].node].last = (int16_t)u->nnodes;
-    for (int k = u->nnodes - 1; k >= 0; k--) {
-        node *n = &u->nodes[k];
-        if (n->output < 0 && n->last < 0) continue; /* dead */
-        if (dtype_size[n->type] > widest) widest = dtype_size[n->type];
-        for (int a = 0; a < n->n; a++) {
-            int16_t *last = n->src[a].from == FROM_NODE ? &u->nodes[n->src[a].at].last : &u->operands[n->src[a].at].last;
-            if (*last < 0) *last = (int16_t)k;
-        }
-    }
-    for (int a = 0; a < u->noperands; a++) {
-        operand *o = &u->operands[a];
-        if (dtype_size[o->to] > widest) widest = dtype_size[o->to];
-        if (!o->single && !o->flat && o->last >= 0) o->buffer = (int16_t)used++;
-    }
-    for (int k = 0; k < u->nnodes; k++) {
-        node *n = &u->nodes[k];
-        if (n->output < 0 && n->last < 0) continue;
-        /* A kernel may write over what it reads if that is as wide; else its tile is none that it reads. */
-        bool over = n->output < 0 && n->kernel;
-        for (int a = 0; over && n->buffer < 0 && a < n->n; a++) {
-            node *s = &u->nodes[n->src[a].at];
-            if (n->src[a].from != FROM_NODE || s->last != k || s->buffer < 0 || dtype_size[s->type] != dtype_size[n->type]) continue;
-            n->buffer = s->buffer;
-            s->last = GIVEN_UP;
-        }
-        if (n->output < 0 && n->buffer < 0) n->buffer = (int16_t)(nfree ? free_list[--nfree] : used++);
-        for (int a = 0; a < n->n; a++) {
-            node *s = &u->nodes[n->src[a].at];
-            if (n->src[a].from != FROM_NODE || s->last != k || s->buffer < 0) continue;
-            free_list[nfree++] = s->buffer;
-            s->last = GIVEN_UP;
-        }
-    }
-    u->tile = (int)(TILE_BYTES / widest);
-    if (u->nsinks && u->sinks[0].after == 1 && u->sinks[0].inner <= u->tile) u->tile -= u->tile % (int)u->sinks[0].inner;
-    u->buffers = used;
-}
-
-/* --- running -------------------------------------------------------------------------------- */
-
-static int64_t offset_at(const fuser *u, const operand *o, int64_t at)
-{
-    int64_t offset = 0;
-    for (int d = u->axes - 1; d >= 0; d--) {
-        offset += at % u->merged[d] * o->s.stride[d];
-        at /= u->merged[d];
-    }
-    return offset;
-}
-
-/* Elements lo .. hi of all that is wanted. */
-static void run_part(const fuser *u, int64_t lo, int64_t hi, char *state)
-{
-    char scratch[u->buffers + 1][TILE_BYTES] __attribute__((aligned(64))); /* a group of ten takes some 20 KiB of stack */
-    const void *from[OPERANDS], *made[NODES];
-    bool one[OPERANDS];
-    for (int a = 0; a < u->noperands; a++) {
-        from[a] = &u->operands[a].one;
-        one[a] = u->operands[a].single;
-    }
-    int64_t width = u->axes ? u->merged[u->axes - 1] : 1;
-    for (int64_t at = lo, n; at < hi; at += n) {
-        n = hi - at < u->tile ? hi - at : u->tile;
-        if (u->rows && u->gathers && width - at % width < n) n = width - at % width;
-        for (int a = 0; a < u->noperands; a++) {
-            const operand *o = &u->operands[a];
-            if (o->single || o->last < 0) continue;
-            int64_t es = dtype_size[o->s.dtype];
-            if (o->flat) {
-                from[a] = (const char *)o->s.data + at * es;
-            } else if (u->rows) {
-                const char *src = (const char *)o->s.data + offset_at(u, o, at) * es;
-                int64_t step = o->s.stride[u->axes - 1];
-                one[a] = step == 0;
-                if (step == 1 && o->to == o->s.dtype) {
-                    from[a] = src;
-                } else {
-                    array_convert(o->to, scratch[o->buffer], o->s.dtype, src, step, step ? n : 1);
-                    from[a] = scratch[o->buffer];
-                }
-            } else {
-                shape_gather(&o->s, o->to, scratch[o->buffer], at, n);
-                from[a] = scratch[o->buffer];
-            }
-        }
-        for (int k = 0; k < u->nnodes; k++) {
-            const node *e = &u->nodes[k];
-            void *out;
-            if (e->output >= 0) out = (char *)u->out[e->output]->data + at * (int64_t)dtype_size[e->type];
-            else if (e->buffer >= 0) out = scratch[e->buffer];
-            else continue;
-            const void *args[ELEMENTWISE_ARGS];
-            unsigned scalars = 0;
-            for (int a = 0; a < e->n; a++) {
-                origin s = e->src[a];
-                args[a] = s.from == FROM_NODE ? made[s.at] : from[s.at];
-                if (s.from == FROM_OPERAND && one[s.at]) scalars |= 1u << a;
-            }
-            if (e->kernel) e->kernel(n, out, args, scalars);
-            else array_convert(e->type, out, e->from, args[0], 1, n);
-            made[k] = out;
-        }
-        char *own = state;
-        for (int k = 0; k < u->nsinks; k++) {
-            sink_feed(&u->sinks[k], own, at, made[u->sinks[k].node], n);
-            own += sink_state(&u->sinks[k]);
-        }
-    }
-}
-
-static void run_all(const fuser *u, int threads)
-{
-    if (threads < 2) {
-        run_part(u, 0, u->size, u->state);
-        return;
-    }
-    int64_t part = (u->size + threads - 1) / threads, unit = u->nsinks ? sink_unit(u->sinks) : 1024;
-    part = (part + unit - 1) / unit * unit;
-#pragma omp parallel for schedule(static) num_threads(threads)
-    for (int t = 0; t < threads; t++) {
-        int64_t lo = t * part, hi = lo + part < u->size ? lo + part : u->size;
-        if (lo < hi) run_part(u, lo, hi, u->state + (size_t)t * u->state_each);
     }
 }
 
@@ -773,12 +549,12 @@ static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const 
     for (int t = 0; t < u->ntouched; t++)
         if (u->touched[t].cell >= 0 && u->cells[u->touched[t].cell].node >= 0)
             u->nodes[u->cells[u->touched[t].cell].node].output = 0;
-    collapse(u);
-    assign_buffers(u);
+    fuse_collapse(u);
+    fuse_assign(u);
     int threads = m->config.threads < 2 || u->work < PARALLEL_WORK ? 1 : m->config.threads;
     bool fine = make_outputs(m, u, f, threads);
     if (fine) {
-        run_all(u, threads);
+        fuse_run_all(u, threads);
         commit(m, u, f);
         x->ops += u->ops;
     }

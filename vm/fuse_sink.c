@@ -17,6 +17,24 @@ enum { ROWS_MOST = 28 /* lanes, and a stack for as many blocks as 2^11 */, AFTER
 #define TREE reduce_tree_f32
 #include "fuse_sink_tile.h"
 
+/* Sums over the axes that are `on`. The result's shape is left to the caller. */
+static bool part(sink *s, dtype type, int rank, const int64_t *shape, const bool *on)
+{
+    *s = (sink){.type = type, .outer = 1, .inner = 1, .after = 1};
+    int64_t *now = &s->outer;
+    for (int i = 0; i < rank; i++) {
+        if (shape[i] == 1) continue;
+        if (on[i] && now == &s->after) return false;
+        if (on[i]) now = &s->inner;
+        else if (now == &s->inner) now = &s->after;
+        *now *= shape[i];
+    }
+    if (s->after == 1) return true;
+    /* One walk over rows is one thread's, and its rows are to stay in cache. */
+    return s->after * (int64_t)dtype_size[type] <= AFTER_BYTES && s->inner <= REDUCE_BLOCK << 11 &&
+           (s->outer > 1 || s->inner * s->after <= ALONE_MOST);
+}
+
 bool sink_plan(sink *s, bool mean, dtype type, int rank, const int64_t *shape, value axis, bool keepdims)
 {
     bool on[RANK_MAX] = {0};
@@ -30,21 +48,30 @@ bool sink_plan(sink *s, bool mean, dtype type, int rank, const int64_t *shape, v
         if (i < 0 || i >= rank || on[i]) return false;
         on[i] = true;
     }
-    *s = (sink){.mean = mean, .type = type, .outer = 1, .inner = 1, .after = 1};
-    int part = 0; /* 0: outer, 1: inner, 2: after */
+    for (int i = 0; i < rank && axis.tag == V_NONE; i++) on[i] = true;
+    if (!part(s, type, rank, shape, on)) return false;
+    s->mean = mean;
+    for (int i = 0; i < rank; i++)
+        if (!on[i] || keepdims) s->shape[s->rank++] = on[i] ? 1 : shape[i];
+    return true;
+}
+
+bool sink_plan_form(sink *s, dtype type, int rank, const int64_t *shape, value f)
+{
+    bool number = f.tag == V_FORM, on[RANK_MAX] = {0};
+    if (type < DTYPE_F32 || (!number && (f.tag != V_FORMOBJ || as_form(f)->kind != V_ARRAY))) return false;
+    int to = number ? 0 : as_form(f)->rank, lead = rank - to;
+    if ((number ? (dtype)(f.aux & 0xff) : (dtype)as_form(f)->dtype) != type || lead < 0) return false;
     for (int i = 0; i < rank; i++) {
-        bool reduced = axis.tag == V_NONE || on[i];
-        if (!reduced || keepdims) s->shape[s->rank++] = reduced ? 1 : shape[i];
-        if (shape[i] == 1) continue;
-        if (reduced && part == 2) return false;
-        if (reduced) part = 1;
-        else if (part == 1) part = 2;
-        *(part == 0 ? &s->outer : part == 1 ? &s->inner : &s->after) *= shape[i];
+        int64_t own = i < lead ? 1 : as_form(f)->shape[i - lead];
+        on[i] = i < lead || (own == 1 && shape[i] != 1);
+        if (!on[i] && own != shape[i]) return false;
     }
-    if (s->after == 1) return true;
-    /* One walk over rows is one thread's, and its rows are to stay in cache. */
-    return s->after * (int64_t)dtype_size[type] <= AFTER_BYTES && s->inner <= REDUCE_BLOCK << 11 &&
-           (s->outer > 1 || s->inner * s->after <= ALONE_MOST);
+    if (!part(s, type, rank, shape, on)) return false;
+    s->weak = number && type == DTYPE_F64 && f.aux >> 8 ? WEAK_FLOAT : STRONG;
+    s->rank = to;
+    if (to) memcpy(s->shape, as_form(f)->shape, (size_t)to * sizeof(int64_t));
+    return true;
 }
 
 bool sink_same(const sink *a, const sink *b) { return a->outer == b->outer && a->inner == b->inner && a->after == b->after; }
@@ -87,6 +114,8 @@ value sink_end(sink *s)
 {
     if (s->type == DTYPE_F32) end_f32(s);
     else end_f64(s);
-    if (!s->made) return scalar_of(s->type, s->type == DTYPE_F32 ? *(float *)s->out : *(double *)s->out);
-    return value_retain(value_object(&s->made->h));
+    if (s->made) return value_retain(value_object(&s->made->h));
+    value v = scalar_of(s->type, s->type == DTYPE_F32 ? *(float *)s->out : *(double *)s->out);
+    v.weak = (uint8_t)s->weak;
+    return v;
 }
