@@ -162,8 +162,9 @@ bool io_dtype(io_number f, dtype *d) {
     switch (f.kind) {
     case IO_BOOL: *d = DTYPE_BOOL; return f.width == 1;
     case IO_SIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4 || f.width == 8;
-    case IO_UNSIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4;
-    default: *d = f.width == 4 ? DTYPE_F32 : DTYPE_F64; return f.width == 4 || f.width == 8;
+    case IO_UNSIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4 || f.width == 8;
+    case IO_BRAIN: *d = DTYPE_F32; return f.width == 2;
+    default: *d = f.width <= 4 ? DTYPE_F32 : DTYPE_F64; return f.width == 2 || f.width == 4 || f.width == 8;
     }
 }
 
@@ -173,12 +174,27 @@ static uint64_t load_uint(const uint8_t *s, int width, bool big) {
     return x;
 }
 
+/* Sixteen bits as a float: IEEE's half, or (brain) the upper half of a float. */
+static float half_float(uint32_t h, bool brain) {
+    uint32_t x;
+    float f;
+    if (brain) x = h << 16;
+    else {
+        int e = (int)(h >> 10 & 31);
+        uint32_t m = h & 1023;
+        if (e == 0) return (h & 0x8000 ? -1.0f : 1.0f) * (float)m / 16777216.0f;
+        x = (h & 0x8000) << 16 | (e == 31 ? 255u : (uint32_t)(e + 112)) << 23 | m << 13;
+    }
+    memcpy(&f, &x, 4);
+    return f;
+}
+
 bool io_numbers(io_in *in, io_number f, int64_t n, void *to) {
     dtype d;
     if (!io_dtype(f, &d)) return io_fail(in, "numbers of this kind have no dtype here");
     uint8_t piece[1 << 14];
     int64_t each = (int64_t)sizeof piece / f.width;
-    if (!f.big && f.width == dtype_size[d] && f.kind != IO_BOOL && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+    if (!f.big && f.width == dtype_size[d] && f.kind != IO_BOOL && f.kind != IO_UNSIGNED && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
         return io_take(in, to, (size_t)n * (size_t)f.width, "the numbers");
     for (int64_t i = 0; i < n; i += each) {
         int64_t count = n - i < each ? n - i : each;
@@ -186,7 +202,10 @@ bool io_numbers(io_in *in, io_number f, int64_t n, void *to) {
         for (int64_t j = 0; j < count; j++) {
             uint64_t x = load_uint(piece + j * f.width, f.width, f.big);
             if (f.kind == IO_BOOL) ((uint8_t *)to)[i + j] = x != 0;
-            else if (f.kind == IO_UNSIGNED) ((int64_t *)to)[i + j] = (int64_t)x;
+            else if (f.kind == IO_UNSIGNED) {
+                if (x > INT64_MAX) return io_fail(in, "%llu is beyond what an i64 holds", (unsigned long long)x);
+                ((int64_t *)to)[i + j] = (int64_t)x;
+            } else if (f.width == 2 && f.kind != IO_SIGNED) ((float *)to)[i + j] = half_float((uint32_t)x, f.kind == IO_BRAIN);
             else if (f.kind == IO_SIGNED) {
                 int shift = 64 - 8 * f.width;
                 ((int64_t *)to)[i + j] = (int64_t)(x << shift) >> shift;

@@ -29,7 +29,7 @@ bool io_promises(io_in *in, uint64_t n, size_t width, const char *what);
 bool io_fail(io_in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* How numbers lie in a file. */
-typedef enum io_kind { IO_BOOL, IO_SIGNED, IO_UNSIGNED, IO_FLOAT } io_kind;
+typedef enum io_kind { IO_BOOL, IO_SIGNED, IO_UNSIGNED, IO_FLOAT, IO_BRAIN /* bfloat16 */ } io_kind;
 typedef struct io_number { io_kind kind; int width; bool big; /* endian */ } io_number;
 /* The dtype numbers of this kind are given; false when there is none. */
 bool io_dtype(io_number f, dtype *d);

@@ -56,7 +56,7 @@ static bool read_descr(scan *p, header *h) {
     h->number.kind = kind == 'b' ? IO_BOOL : kind == 'i' ? IO_SIGNED : kind == 'u' ? IO_UNSIGNED : IO_FLOAT;
     dtype dt;
     if (*s || !kind || !strchr("biuf", kind) || !io_dtype(h->number, &dt))
-        return io_fail(p->in, "its dtype is '%s'; those that can be read are f4 f8 i1 i2 i4 i8 u1 u2 u4 and bool", d);
+        return io_fail(p->in, "its dtype is '%s'; those that can be read are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool", d);
     return true;
 }
 

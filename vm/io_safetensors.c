@@ -5,26 +5,13 @@
 #include "kern_util.h"
 #include <stdio.h>
 
-typedef struct kind { const char *name; io_number number; int half; } kind; /* half: 1 F16, 2 BF16 */
+typedef struct kind { const char *name; io_number number; } kind;
 static const kind kinds[] = {
-    {"F64", {IO_FLOAT, 8, false}, 0},   {"F32", {IO_FLOAT, 4, false}, 0},   {"F16", {IO_UNSIGNED, 2, false}, 1}, {"BF16", {IO_UNSIGNED, 2, false}, 2},
-    {"I64", {IO_SIGNED, 8, false}, 0},  {"I32", {IO_SIGNED, 4, false}, 0},  {"I16", {IO_SIGNED, 2, false}, 0},   {"I8", {IO_SIGNED, 1, false}, 0},
-    {"U32", {IO_UNSIGNED, 4, false}, 0}, {"U16", {IO_UNSIGNED, 2, false}, 0}, {"U8", {IO_UNSIGNED, 1, false}, 0}, {"BOOL", {IO_BOOL, 1, false}, 0},
+    {"F64", {IO_FLOAT, 8, false}}, {"F32", {IO_FLOAT, 4, false}}, {"F16", {IO_FLOAT, 2, false}}, {"BF16", {IO_BRAIN, 2, false}},
+    {"I64", {IO_SIGNED, 8, false}}, {"I32", {IO_SIGNED, 4, false}}, {"I16", {IO_SIGNED, 2, false}}, {"I8", {IO_SIGNED, 1, false}},
+    {"U64", {IO_UNSIGNED, 8, false}}, {"U32", {IO_UNSIGNED, 4, false}}, {"U16", {IO_UNSIGNED, 2, false}}, {"U8", {IO_UNSIGNED, 1, false}},
+    {"BOOL", {IO_BOOL, 1, false}},
 };
-
-static float half_float(uint32_t h, int which) {
-    uint32_t x;
-    float f;
-    if (which == 2) x = h << 16;
-    else {
-        int e = (int)(h >> 10 & 31);
-        uint32_t m = h & 1023;
-        if (e == 0) return (h & 0x8000 ? -1.0f : 1.0f) * (float)m / 16777216.0f;
-        x = (h & 0x8000) << 16 | (e == 31 ? 255u : (uint32_t)(e + 112)) << 23 | m << 13;
-    }
-    memcpy(&f, &x, 4);
-    return f;
-}
 
 static const value *field(vm *m, value r, const char *name) {
     symbol y = symbol_of(m->symbols, name, strlen(name));
@@ -64,30 +51,15 @@ static bool entry_array(io_in *in, const char *name, value e, const char *data, 
     dtype d;
     io_dtype(k->number, &d);
     io_in part = {.c = in->c, .path = in->path, .fd = -1, .bytes = data + bytes_at[0], .size = (size_t)bytes};
-    array *a = NULL;
-    double one[2];
-    int64_t single = 1;
-    void *to = one;
-    array *raw = rank || k->half ? array_new(m, d, rank ? rank : 1, rank ? shape : &single) : NULL;
-    if (rank || k->half) {
-        if (!raw) return false;
-        to = raw->data;
-    }
-    bool ok = io_numbers(&part, k->number, (int64_t)n, to);
-    if (ok && k->half) {
-        a = array_new(m, DTYPE_F32, raw->rank, array_shape(raw));
-        ok = a != NULL;
-        for (int64_t i = 0; ok && i < a->size; i++) ((float *)a->data)[i] = half_float((uint32_t)((int64_t *)raw->data)[i], k->half);
-        release_array(m, raw);
-        raw = NULL;
-    } else a = raw;
-    if (!ok) return release_array(m, raw), false;
-    if (rank) *out = value_object(&a->h);
-    else if (a) {
-        *out = array_at(a, 0);
+    double one = 0;
+    array *a = rank ? array_new(m, d, rank, shape) : NULL;
+    if (rank && !a) return false;
+    if (!io_numbers(&part, k->number, (int64_t)n, a ? a->data : (void *)&one)) {
         release_array(m, a);
-    } else
-        *out = d == DTYPE_BOOL ? value_bool(*(uint8_t *)to != 0) : d == DTYPE_I64 ? value_i64(*(int64_t *)to) : d == DTYPE_F32 ? value_f32(*(float *)to) : value_f64(*(double *)to);
+        return false;
+    }
+    *out = a ? value_object(&a->h) : scalar_of(d, read_f64(d, &one, 0));
+    if (!a && d == DTYPE_I64) memcpy(&n, &one, sizeof n), *out = value_i64((int64_t)n);
     return true;
 }
 

@@ -48,8 +48,14 @@ START_TEST(npy_of_others) {
     looks(load("a.npy"), "1");
     npy("a.npy", 1, "{'descr': '|b1', 'fortran_order': False, 'shape': (2, 1)}", "\0\7", 2);
     looks(load("a.npy"), "[[false],\n [true]]");
-    npy("a.npy", 1, "{'descr': '<f2', 'fortran_order': False, 'shape': (2,)}", "", 0);
-    load_fails("a.npy", "load(): a.npy: its dtype is '<f2'; those that can be read are f4 f8 i1 i2 i4 i8 u1 u2 u4 and bool");
+    npy("a.npy", 1, "{'descr': '>f2', 'fortran_order': False, 'shape': (3,)}", "\x3c\x00\xfc\x00\x00\x01", 6);
+    looks(load("a.npy"), "[1, -inf, 5.9604645e-8]");
+    npy("a.npy", 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}", "\7\0\0\0\0\0\0\0", 8);
+    looks(load("a.npy"), "[7]");
+    npy("a.npy", 1, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}", "\7\0\0\0\0\0\0\x80", 8);
+    load_fails("a.npy", "load(): a.npy: 9223372036854775815 is beyond what an i64 holds");
+    npy("a.npy", 1, "{'descr': '<c16', 'fortran_order': False, 'shape': (2,)}", "", 0);
+    load_fails("a.npy", "load(): a.npy: its dtype is '<c16'; those that can be read are f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and bool");
     npy("a.npy", 1, "{'descr': [('x', '<f4')], 'fortran_order': False, 'shape': (2,)}", "", 0);
     load_fails("a.npy", "load(): a.npy: its numbers are records of fields (a structured dtype), which has no counterpart here");
     npy("a.npy", 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3,)}", "12345678", 8);
