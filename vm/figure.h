@@ -45,6 +45,10 @@ void figure_draw(const figure *f, canvas *c, double w, double h);
 bool figure_svg(const figure *f, double w, double h, text *out);
 bool figure_png(vm *m, const figure *f, int w, int h, text *out);
 void figure_text(const figure *f, int columns, int rows, bool color, text *out);
+/* The strokes of the next letter of *s, UTF-8, which moves on; made in `out` when the letter has a mark. Strokes are
+   parted by blanks, each a row of points "xy" on a grid 5 wide with the baseline at 2; one behind `~` is smooth. */
+enum { GLYPH_MOST = 160 };
+const char *figure_glyph(const char **s, char out[GLYPH_MOST]);
 /* Ticks of an axis: at most 12 places in axis units, with their labels. */
 int figure_ticks(double lo, double hi, bool log, double *at, char labels[][16]);
 /* The colour of x in [0, 1] on the scale that imshow uses. */

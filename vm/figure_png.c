@@ -1,5 +1,5 @@
 /* figure_png.c: a canvas of pixels, written as PNG: thick lines by their distance to each pixel, and text from
- * a font of strokes. A path is gathered in a mask first, so that its joints are not drawn twice. */
+ * a font of strokes (figure_font.c). A path is gathered in a mask first, so that its joints are not drawn twice. */
 #include "figure.h"
 #include <math.h>
 #include <png.h>
@@ -8,27 +8,6 @@
 #define SCALE 2 /* pixels a unit */
 
 typedef struct pixels { canvas c; int w, h; uint8_t *rgb, *mask; } pixels;
-
-/* Glyphs from ' ' to '~': strokes of points "xy" on a grid 5 wide; the baseline is at 2, small letters reach 6,
-   capitals 8, tails 0. A stroke behind `~` is a smooth curve (a quadratic B-spline through its ends). */
-static const char *const glyphs[95] = {
-    "", "2824 2222", "1816 3836", "1218 3238 0646 0444", "~4748280805254542220203 2921", "0248 0707 4343", "~42150708283836030222 4245", "2826",
-    "~3827252332", "~1827252312", "2327 0446 0644", "0545 2327", "2211", "0545", "2222", "0248",
-    "~284845422202050828", "162822 1232", "~07082848462402 0242", "~070828484525 ~254542220203", "32380444", "480805 ~05264642220203",
-    "~4748280804 ~040222424446260604", "084812", "~28484525050828 ~25454222020525", "~0302224246 ~464828080604244446",
-    "2222 2525", "2525 2211", "470543", "0444 0646", "074503", "~07082848464524 2423 2222",
-    "~34142636343344462808050222",
-    "022842 1434", "0208 ~08484505 ~05454202", "~474828080502224243", "0208 ~08284845422202", "48080242 0535", "480802 0535", "~474828080502224245 4525",
-    "0208 4248 0545", "2228 1232 1838", "4844 ~4442220203", "0208 4804 1542", "080242", "0208254842", "02084248", "~284845422202050828",
-    "0208 ~08484404", "~284845422202050828 2442", "0208 ~08484404 2442", "~4748280805254542220203", "0848 2822", "0804 ~0402224244 4448", "082248",
-    "0812263248", "0248 0842", "0825 4825 2522", "08480242",
-    "38181232", "0842", "18383212", "062846", "0141", "1827",
-    "4642 ~444626060402224244", "0802 ~040626464442220204", "~454626060402224243", "4842 ~444626060402224244", "0444 ~444626060402224243", "~381816 1612 0636",
-    "~444626060402224244 4641 ~41402000", "0802 ~0406264644 4442", "2622 2828", "2621 ~21201000 2828", "0802 3604 1532", "2822",
-    "0602 ~04062624 2422 ~24264644 4442", "0602 ~0406264644 4442", "~264644422202040626", "0600 ~040626464442220204", "4640 ~444626060402224244", "0602 ~04062636",
-    "~4546260604244442220203", "1813 ~13122232 0636", "0604 ~0402224244 4642", "062246", "0612253246", "0246 0642", "0622 4610", "06460242",
-    "~3828270515232232", "2820", "~1828273525231210", "~0516263445",
-};
 
 static double distance(double x, double y, const double *a, const double *b) {
     double dx = b[0] - a[0], dy = b[1] - a[1], n = dx * dx + dy * dy, t = n > 0 ? ((x - a[0]) * dx + (y - a[1]) * dy) / n : 0;
@@ -111,14 +90,6 @@ static void draw_fill(canvas *c, double x, double y, double w, double h, uint32_
         }
 }
 
-static const char *glyph_of(const char **s) {
-    unsigned char ch = (unsigned char)*(*s)++;
-    if (ch >= 0x80) {
-        while (((unsigned char)**s & 0xc0) == 0x80) ++*s;
-        return "0208484202"; /* what the font has not: a box */
-    }
-    return ch < 32 || ch > 126 ? "" : glyphs[ch - 32];
-}
 /* Leftmost and rightmost column of a glyph; a blank is 2 wide. */
 static void glyph_span(const char *g, int *lo, int *hi) {
     *lo = 4, *hi = 0;
@@ -134,8 +105,9 @@ static void glyph_span(const char *g, int *lo, int *hi) {
 static double draw_width(canvas *c, double size, const char *s) {
     double n = 0;
     int lo, hi;
+    char strokes[GLYPH_MOST];
     while (*s) {
-        glyph_span(glyph_of(&s), &lo, &hi);
+        glyph_span(figure_glyph(&s, strokes), &lo, &hi);
         n += hi - lo + 1.9;
     }
     return n > 0 ? (n - 1.9) * UNIT(size) * 0.95 : 0;
@@ -169,7 +141,8 @@ static void draw_text(canvas *c, double x, double y, double size, int anchor, bo
     double width = draw_width(c, size, s), along = anchor < 0 ? 0 : anchor ? -width : -width / 2, unit = UNIT(size);
     double radius = size * 0.042 * SCALE;
     for (const char *t = s; *t;) {
-        const char *g = glyph_of(&t);
+        char strokes[GLYPH_MOST];
+        const char *g = figure_glyph(&t, strokes);
         int lo, hi, n = 0;
         glyph_span(g, &lo, &hi);
         double q[24][2];

@@ -19,3 +19,15 @@ print(try(plot, [1, 2], [1, 2, 3])[1])       # expect: plot(): x has 2 elements,
 print(try(fn(s) = plot([1, 2], style = s), "x")[1])  # expect: plot(): style must be made of - (a line), -- (dashed) and o or . (dots), not "x"
 print(try(fn(s) = plot([1, 2], log = s), "z")[1])    # expect: plot(): log must be "x", "y" or "xy", not "z"
 print(try(save_plot, "a.gif")[1])            # expect: save_plot(): a.gif: the suffix says the format, and is none of .svg, .png, .txt
+
+# The letters of a PNG: each of these has a shape of its own, and what the font has not is a box.
+fn picture(title) {
+  plot([1, 2], title = title)
+  save_plot("/tmp/replay-letters.png", 200, 120)
+  load("/tmp/replay-letters.png")
+}
+pictures = ()
+for (c in "eéèêëēęEÉiíïnñoöøcçčαβγδεθλμπρστφχψωΓΔΛΞΣΦΨΩ±×÷°²∞≤≥≠→√∂∇∫中") { pictures = append(pictures, picture(c)) }
+alike = 0
+for ((i, a) in enumerate(pictures)) { for (b in pictures[i + 1:]) { alike += same(a, b) } }
+print(alike, same(picture("語"), pictures[-1]))     # expect: 0 true
