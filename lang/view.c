@@ -50,9 +50,10 @@ bool view_call_of(session *s, const char *call, view_call *out)
     text_open(&t, &m->mem);
     const char *inside = call + at + 1;
     size_t k = n - at - 2;
-    bool empty = true;
-    for (size_t i = 0; i < k; i++) empty &= inside[i] == ' ';
-    text_printf(&t, "(%.*s, (%.*s%s))", (int)at, call, (int)k, inside, empty ? "" : ",");
+    bool empty = true, several = false;
+    for (size_t i = 0; i < k; i++) empty &= inside[i] == ' ', several |= inside[i] == ',';
+    if (!several && k > 3 && !memcmp(inside + k - 3, "...", 3)) text_printf(&t, "(%.*s, %.*s)", (int)at, call, (int)k - 3, inside); /* f(args...) */
+    else text_printf(&t, "(%.*s, (%.*s%s))", (int)at, call, (int)k, inside, empty ? "" : ",");
     value both;
     bool fine = !t.failed && session_eval(s, text_str(&t), &both);
     text_close(&t);
@@ -60,8 +61,9 @@ bool view_call_of(session *s, const char *call, view_call *out)
     out->f = value_retain(as_tuple(both)->v[0]);
     out->args = value_retain(as_tuple(both)->v[1]);
     value_release(m, both);
-    if (out->f.tag == V_FUNCTION) return true;
-    vm_fail(m, DIAG_TYPE, "`%.*s` is not a function", (int)at, call);
+    if (out->f.tag == V_FUNCTION && out->args.tag == V_TUPLE) return true;
+    if (out->f.tag == V_FUNCTION) vm_fail(m, DIAG_TYPE, "only a tuple can be spread, and `%.*s` is %s", (int)k - 3, inside, value_a_type(out->args));
+    else vm_fail(m, DIAG_TYPE, "`%.*s` is not a function", (int)at, call);
     host_show_error(s->h);
     view_call_close(m, out);
     return false;
