@@ -21,6 +21,17 @@ static const char *first_name(const prim *p, size_t *n)
     return p->signature;
 }
 
+/* A line of a row's documentation that says what no class of shapes does; it is shown with the result. */
+static const char shape_line[] = "shape: ";
+
+/* The first line of s that begins with `begins`; NULL: none. */
+static const char *line_with(const char *s, const char *begins)
+{
+    for (; s && *s; s = strchr(s, '\n'), s = s ? s + 1 : NULL)
+        if (!strncmp(s, begins, strlen(begins))) return s;
+    return NULL;
+}
+
 /* "the arguments broadcast; f64 or f32": empty when only the documentation can say. */
 static void put_result(const prim *p, const char *quote, text *out)
 {
@@ -33,7 +44,11 @@ static void put_result(const prim *p, const char *quote, text *out)
     case S_REDUCE: text_puts(out, "shape without the reduced axes"); break;
     case S_SCALAR: text_puts(out, "scalar"); break;
     case S_MATMUL: text_puts(out, "batches broadcast, then the product's last two axes"); break;
-    case S_CUSTOM: break;
+    case S_CUSTOM: {
+        const char *shape = line_with(p->doc, shape_line);
+        if (shape) text_printf(out, "%.*s", (int)strcspn(shape + strlen(shape_line), "\n"), shape + strlen(shape_line));
+        break;
+    }
     }
     const char *comma = out->n > before ? "; " : "";
     switch (p->dtype) {
@@ -58,17 +73,17 @@ static void put_derivative(const prim *p, const char *quote, text *out)
     }
 }
 
-/* Each line of s behind a margin. */
-static void put_lines(const char *s, const char *margin, text *out)
+/* Each line of [s, end) behind a margin. */
+static void put_lines(const char *s, const char *end, const char *margin, text *out)
 {
-    while (*s) {
+    while (s < end) {
         size_t n = strcspn(s, "\n");
         if (n) text_printf(out, "%s%.*s\n", margin, (int)n, s);
         s += n + (s[n] == '\n');
     }
 }
 
-static bool has_result(const prim *p) { return p->shape != S_CUSTOM || p->dtype != D_OTHER; }
+static bool has_result(const prim *p) { return p->shape != S_CUSTOM || p->dtype != D_OTHER || line_with(p->doc, shape_line); }
 
 static void prim_markdown(const prim *p, text *out)
 {
@@ -77,7 +92,9 @@ static void prim_markdown(const prim *p, text *out)
     text_puts(out, "`** ");
     /* The first line of the documentation is a sentence of its own; another may go on in the next. */
     bool first = true;
-    for (const char *s = p->doc; *s; s++)
+    const char *end = line_with(p->doc, shape_line);
+    if (end) end--; /* before its line break */
+    for (const char *s = p->doc; *s && s != end; s++)
         if (*s != '\n') text_putc(out, *s);
         else if (s[1] != '\n') {
             bool ends = s[-1] == '.' || s[-1] == ':' || s[-1] == '\n' || (!first && !(s[1] >= 'A' && s[1] <= 'Z'));
@@ -95,7 +112,7 @@ static void prim_markdown(const prim *p, text *out)
     text_putc(out, '\n');
     if (p->examples[0]) {
         text_puts(out, "\n```\n");
-        put_lines(p->examples, "", out);
+        put_lines(p->examples, p->examples + strlen(p->examples), "", out);
         text_puts(out, "```\n");
     }
 }
@@ -108,7 +125,8 @@ void help_prim(const prim *p, help_style style, text *out)
     }
     put_call(p, out);
     text_putc(out, '\n');
-    put_lines(p->doc, "  ", out);
+    const char *end = line_with(p->doc, shape_line);
+    put_lines(p->doc, end ? end : p->doc + strlen(p->doc), "  ", out);
     if (has_result(p)) {
         text_puts(out, "  result: ");
         put_result(p, "", out);
@@ -117,7 +135,7 @@ void help_prim(const prim *p, help_style style, text *out)
     text_puts(out, "  derivative: ");
     put_derivative(p, "", out);
     text_putc(out, '\n');
-    put_lines(p->examples, "  ", out);
+    put_lines(p->examples, p->examples + strlen(p->examples), "  ", out);
 }
 
 size_t help_head(const char *open, size_t most)
@@ -146,14 +164,6 @@ static void put_joined(const char *s, size_t n, text *out)
 }
 
 static const char derivative_written[] = "derivative: that of its body; `:adjoint` shows it";
-
-/* The first line of s that begins with `begins`; NULL: none. */
-static const char *line_with(const char *s, const char *begins)
-{
-    for (; s && *s; s = strchr(s, '\n'), s = s ? s + 1 : NULL)
-        if (!strncmp(s, begins, strlen(begins))) return s;
-    return NULL;
-}
 
 void help_written(const char *doc, help_style style, text *out)
 {

@@ -70,7 +70,9 @@ static unsigned run_examples(walker *w, const char *s, const char *end)
 void walk_examples(walker *w, const prim *p)
 {
     unsigned n = run_examples(w, p->examples, p->examples + strlen(p->examples));
-    if (n < 2 && !(p->attrs & A_INTERNAL)) fail(w, "examples", "%u, and two are needed", n);
+    if (p->attrs & A_INTERNAL) return;
+    if (n < 2) fail(w, "examples", "%u, and two are needed", n);
+    if (p->shape == S_CUSTOM && p->dtype != D_OTHER && !strstr(p->doc, "\nshape: ")) fail(w, "documentation", "has no line `shape: …`");
 }
 
 /* A function of a module: the comment above it begins `name(`, and ends with two examples or more. */
