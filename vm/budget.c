@@ -6,6 +6,7 @@
 
 enum {
     STATES_FIRST = 32, /* a state for each 32nd part of the budget that is filled, while memory lasts */
+    DISK_BYTE = 6,     /* a byte's way to disk and back costs as much as so many operations */
     BATCH = 256        /* of the budget this part is let go of at once, when there are equals */
 };
 
@@ -58,13 +59,13 @@ static double useful(const vm *m, size_t have, size_t need)
     return (double)(have < most ? have : most) + 1;
 }
 
-/* The held state, but the first, with the fewest steps from the one below: the lowest of equal ones. */
+/* The state held in memory, but the first, with the fewest steps from the one below: the lowest of equal ones. */
 static uint64_t nearest_state(looptape *l)
 {
     if (l->nearest) return l->nearest;
-    uint64_t best = 1;
-    for (uint64_t k = 2; k < l->nheld; k++)
-        if (l->held[k].at - l->held[k - 1].at < l->held[best].at - l->held[best - 1].at) best = k;
+    uint64_t best = 0;
+    for (uint64_t k = 1; k < l->nheld; k++)
+        if (!l->held[k].disk && (!best || l->held[k].at - l->held[k - 1].at < l->held[best].at - l->held[best - 1].at)) best = k;
     return l->nearest = best;
 }
 
@@ -73,6 +74,7 @@ static bool let_go(vm *m, size_t bytes, const looptape *spare)
 {
     looptape *best = NULL;
     uint64_t state = 0; /* 0: the lowest entry */
+    bool spills = false;
     double least = 0;
     for (looptape *l = m->tapes; l; l = l->earlier) {
         if (l == spare) continue;
@@ -81,10 +83,12 @@ static bool let_go(vm *m, size_t bytes, const looptape *spare)
             double per = cost / useful(m, l->entry_size, bytes);
             if (!best || per <= least) best = l, least = per, state = 0; /* of equal ones the oldest, used last */
         }
-        if (l->nheld > 1) {
+        if (l->nheld > 1 + l->ondisk) {
             uint64_t k = nearest_state(l);
-            double per = cost * (double)(l->held[k].at - l->held[k - 1].at) / useful(m, l->state_size, bytes);
-            if (!best || per < least) best = l, least = per, state = k;
+            double again = cost * (double)(l->held[k].at - l->held[k - 1].at), disk = (double)l->state_size * DISK_BYTE;
+            bool spill = m->spilling && disk < again;
+            double per = (spill ? disk : again) / useful(m, l->state_size, bytes);
+            if (!best || per < least) best = l, least = per, state = k, spills = spill;
         }
     }
     if (!best) return false;
@@ -93,7 +97,8 @@ static bool let_go(vm *m, size_t bytes, const looptape *spare)
     size_t live = m->mem.live[MEM_ARRAY];
     /* Entries of one loop cost the same: a few go at once, so that looking through the loops is not all that is done. */
     size_t quota = m->mem.array_budget / BATCH;
-    if (state) looptape_drop_state(m, best, state);
+    if (state && spills && looptape_spill_state(m, best, state)) {}
+    else if (state) looptape_drop_state(m, best, state);
     else
         do looptape_drop_entry(m, best);
         while (best->count && live - m->mem.live[MEM_ARRAY] < quota);
@@ -175,7 +180,7 @@ static size_t held_by_others(const vm *m, const looptape *l, double *again)
         uint64_t steps = o->count;
         bytes += o->count * o->entry_size;
         if (o->nheld > 1) {
-            bytes += (o->nheld - 1) * o->state_size;
+            bytes += (o->nheld - 1 - (o->ondisk < o->nheld ? o->ondisk : 0)) * o->state_size;
             steps += o->held[o->nheld - 1].at - o->held[0].at;
         }
         *again += (double)steps * step_cost(o);
@@ -196,7 +201,9 @@ static budget_plan plan_for(const vm *m, const looptape *l, uint64_t n, size_t t
     budget_plan best = {1, 1};
     for (int k = 0; k <= PARTS; k++) {
         size_t more = theirs / PARTS * (size_t)k;
-        budget_plan p = budget_choose(n, room + more < most ? room + more : most, entry, l->state_size);
+        /* Those on disk take next to nothing. */
+        size_t state = m->spilling ? l->state_size / 64 : l->state_size;
+        budget_plan p = budget_choose(n, room + more < most ? room + more : most, entry, state);
         double cost = (double)budget_runs(n, p) * step_cost(l) + again * k / PARTS;
         if (!k || cost < least) least = cost, best = p, *from_others = more;
     }
@@ -291,6 +298,7 @@ bool budget_aim(vm *m, looptape *l, uint64_t want)
         while (more && m->mem.live[MEM_ARRAY] + more > live && let_go(m, more, l)) {}
         uint64_t step = budget_split(n, p);
         if (!looptape_copy_top(m, l)) return false;
+        if (!l->working) continue;
         l->windowing = step >= n;
         l->target = l->windowing ? want : l->work.at + step;
         if (l->windowing) {

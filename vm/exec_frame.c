@@ -153,5 +153,6 @@ frame_more *frame_more_new(struct exec *x, frame *f)
     s->forcing = x->forcing;
     s->budget = m->mem.array_budget;
     s->block_budget = m->block_budget;
+    s->spilling = m->spilling;
     return f->more = s;
 }

@@ -307,7 +307,8 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
     case OP_CODE_BUDGET: {
         size_t live = m->mem.live[MEM_ARRAY], more = (size_t)f->run->tree->options[i->imm].budget, was = m->mem.array_budget;
         out = value_i64((int64_t)was);
-        out.aux = m->block_budget ? 1 : 0;
+        out.aux = (m->block_budget ? 1 : 0) | (m->spilling ? 2 : 0);
+        m->spilling = f->run->tree->options[i->imm].spill;
         if (more && more < was && live < was - more) { /* 0: none, as another placement has it */
             m->mem.array_budget = live + more;
             m->block_budget = more;
@@ -318,7 +319,8 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
     case OP_CODE_BUDGETEND: {
         value was = operand_take(f->r, src[0]);
         m->mem.array_budget = (size_t)was.u.i;
-        if (!was.aux) m->block_budget = 0;
+        if (!(was.aux & 1)) m->block_budget = 0;
+        m->spilling = was.aux & 2;
         return true;
     }
     case OP_CODE_LOOPTAPE: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);

@@ -14,6 +14,7 @@ void frame_restore(struct exec *x, frame *f)
     m->mute = s->mute;
     m->mem.array_budget = s->budget;
     m->block_budget = s->block_budget;
+    m->spilling = s->spilling;
     if (f->kind == FRAME_FORCE || f->kind == FRAME_LAZY) {
         m->random = s->random;
         value_release(m, m->globals);

@@ -7,6 +7,7 @@
  * in, whose own first run this is. */
 #include "residual.h"
 #include "vm.h"
+#include "spill.h"
 #include <string.h>
 
 void keep_open(vm *m)
@@ -67,7 +68,7 @@ bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v)
         l->of[s->newest].next = l->n;
         s->newest = l->n;
     }
-    l->of[l->n++] = (kept){origin, UINT32_MAX, value_retain(v)};
+    l->of[l->n++] = (kept){origin, UINT32_MAX, value_retain(v), NULL};
     value_hold(m, v);
     return true;
 }
@@ -154,6 +155,23 @@ void keep_leave_to(vm *m, uint32_t n)
 
 /* --- values --------------------------------------------------------------------------------- */
 
+/* A value on disk; one that cannot be read is computed again, for contexts further in to keep. */
+static bool read_kept(vm *m, kept *v, bool last, value *out)
+{
+    bool fine = spill_read(m, v->disk, &v->v, out, 1);
+    if (!fine && m->error) { /* if there is no memory, the primitive that makes it will say so */
+        diag_free(m->error);
+        m->error = NULL;
+    }
+    if (!last) return fine;
+    spill_release(m, v->disk);
+    value_unhold(m, v->v);
+    value_release(m, v->v);
+    v->v = value_undef();
+    v->disk = NULL;
+    return fine;
+}
+
 bool keep_lookup(vm *m, uint32_t origin, value *out)
 {
     keep *k = m->keep;
@@ -165,6 +183,10 @@ bool keep_lookup(vm *m, uint32_t origin, value *out)
         if (l->slots[s].first == UINT32_MAX || c->cursors[s] == UINT32_MAX) continue;
         kept *v = &l->of[c->cursors[s]];
         c->cursors[s] = v->next;
+        if (v->disk) {
+            k->from = i + 1;
+            return read_kept(m, v, c->r->h.refs == 1, out);
+        }
         if (c->r->h.refs == 1) { /* only this replay is left to want it */
             value_unhold(m, v->v);
             *out = v->v;
@@ -222,6 +244,9 @@ bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32
         keep_context *c = &k->of[i];
         if (c->reading || !wants(c, p, args, nargs)) continue;
         if (!keep_list_add(m, &c->r->keep, origin, result)) return false;
+        kept *v = &c->r->keep.of[c->r->keep.n - 1];
+        /* What was read from the world cannot be had again from elsewhere. */
+        if (c->r->options && c->r->options->spill && !(p->attrs & A_INPUT)) v->disk = spill_write(m, &v->v, 1);
     }
     return true;
 }

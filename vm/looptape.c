@@ -39,6 +39,17 @@ static void work_free(vm *m, looptape *l)
     l->working = l->work_holds = false;
 }
 
+bool looptape_spill_state(vm *m, looptape *l, uint64_t k)
+{
+    loop_state *s = &l->held[k];
+    if (k == 0 || s->disk) return false;
+    l->nearest = 0;
+    s->disk = spill_write(m, s->v, l->of->nstate);
+    if (!s->disk) return false;
+    l->ondisk++;
+    return true;
+}
+
 /* The state at hand becomes the last of held[]. */
 bool looptape_hold_work(vm *m, looptape *l)
 {
@@ -56,6 +67,7 @@ bool looptape_hold_work(vm *m, looptape *l)
     l->held[l->nheld++].shared = false;
     l->working = l->work_holds = false;
     l->work.v = NULL;
+    if (l->options->spill && !l->of->budget) looptape_spill_state(m, l, l->nheld - 1);
     if (l->nheld > l->most) l->most = l->nheld;
     if (++m->stats.snapshots > m->stats.snapshots_peak) m->stats.snapshots_peak = m->stats.snapshots;
     return true;
@@ -68,17 +80,47 @@ static void unhold(vm *m, looptape *l, uint64_t k)
     memmove(l->held + k, l->held + k + 1, (l->nheld - k - 1) * sizeof *l->held);
     l->nheld--;
     if (!s.shared) m->stats.snapshots--;
+    if (s.disk) l->ondisk--;
+    spill_release(m, s.disk);
     values_free(m, l, s.v, true);
 }
 
-/* The last of held[] is the state at hand, and no longer held. */
-static void take_last(vm *m, looptape *l)
+/* The last of held[], which is on disk, is read as the state at hand; what cannot be read is held no longer. */
+static bool read_last(vm *m, looptape *l)
 {
+    loop_state s = l->held[l->nheld - 1];
+    value *v = values_new(m, l);
+    if (!v) return false;
+    spill_retain(s.disk); /* reading may let go of states, and this one move in the list */
+    bool fine = spill_read(m, s.disk, s.v, v, l->of->nstate);
+    spill_release(m, s.disk);
+    if (fine) {
+        l->work = (loop_state){s.at, s.random, false, v, NULL};
+        l->working = true;
+        l->work_holds = false;
+        return true;
+    }
+    memory_free(&m->mem, MEM_RESIDUAL, v, state_bytes(l));
+    if (m->error) return false;
+    unhold(m, l, l->nheld - 1);
+    return true;
+}
+
+/* The last of held[] is the state at hand, and no longer held. */
+static bool take_last(vm *m, looptape *l)
+{
+    if (l->held[l->nheld - 1].disk) {
+        uint64_t at = l->held[l->nheld - 1].at;
+        if (!read_last(m, l)) return false;
+        if (l->working && l->held[l->nheld - 1].at == at) unhold(m, l, l->nheld - 1);
+        return true;
+    }
     loop_state s = l->held[--l->nheld];
     l->nearest = 0;
     if (!s.shared) m->stats.snapshots--;
     l->work = s;
     l->working = l->work_holds = true;
+    return true;
 }
 
 static bool copy_state(vm *m, const looptape *l, const loop_state *s, loop_state *out)
@@ -86,6 +128,7 @@ static bool copy_state(vm *m, const looptape *l, const loop_state *s, loop_state
     *out = *s;
     if (!(out->v = values_new(m, l))) return false;
     for (uint32_t i = 0; i < l->of->nstate; i++) out->v[i] = value_retain(s->v[i]);
+    if (s->disk) spill_retain(s->disk);
     return true;
 }
 
@@ -289,7 +332,7 @@ bool looptape_offer(vm *m, looptape *l, value *v)
     value *copy = values_new(m, l);
     if (!copy) return false;
     if (l->of->nstate) memcpy(copy, v, l->of->nstate * sizeof *v);
-    l->work = (loop_state){l->at, m->random, false, copy};
+    l->work = (loop_state){l->at, m->random, false, copy, NULL};
     l->working = true;
     l->work_holds = false;
     if (l->of->budget ? true : l->counted && l->at == l->next) {
@@ -379,6 +422,7 @@ looptape *looptape_copy(vm *m, const looptape *l)
         if (!fine) break;
         for (uint32_t i = 0; i < l->of->nstate; i++) value_hold(m, c->held[k].v[i]);
         c->held[k].shared = true;
+        c->ondisk += c->held[k].disk != NULL;
         c->nheld++;
     }
     for (uint64_t k = 0; fine && k < l->count; k++) {
@@ -403,6 +447,7 @@ looptape *looptape_copy(vm *m, const looptape *l)
 
 bool looptape_copy_top(vm *m, looptape *l)
 {
+    if (l->held[l->nheld - 1].disk) return read_last(m, l);
     if (!copy_state(m, l, &l->held[l->nheld - 1], &l->work)) return false;
     l->working = true;
     l->work_holds = false;
@@ -429,7 +474,7 @@ bool looptape_aim(vm *m, looptape *l, uint64_t want)
         const loop_state *top = &l->held[l->nheld - 1];
         uint64_t n = want + 1 - top->at, j = l->nheld - 1;
         if (n == 1) {
-            take_last(m, l);
+            if (!take_last(m, l)) return false;
             l->target = want;
             continue;
         }
@@ -476,7 +521,7 @@ static bool next_state(vm *m, looptape *l, random_state after, const value *v)
     value *copy = values_new(m, l);
     if (!copy) return false;
     if (l->of->nstate) memcpy(copy, v, l->of->nstate * sizeof *v);
-    l->work = (loop_state){l->running + 1, after, false, copy};
+    l->work = (loop_state){l->running + 1, after, false, copy, NULL};
     l->working = true;
     l->work_holds = false;
     return true;
@@ -518,7 +563,7 @@ bool looptape_stepped(vm *m, looptape *l, random_state after, value *v, uint32_t
         fine = copy != NULL;
         if (fine) {
             if (n) memcpy(copy, v, n * sizeof *v);
-            l->work = (loop_state){l->running + 1, after, false, copy};
+            l->work = (loop_state){l->running + 1, after, false, copy, NULL};
             l->working = true;
             l->work_holds = false;
         }

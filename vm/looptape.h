@@ -19,9 +19,11 @@
 #define REPLAY_LOOPTAPE_H
 #include "residual.h"
 #include "schedule.h"
+#include "spill.h"
 
 /* The state when `at` iterations are over. */
-typedef struct loop_state { uint64_t at; random_state random; bool shared; /* not counted here */ value *v; } loop_state;
+typedef struct loop_state { uint64_t at; random_state random; bool shared; /* not counted here */ value *v;
+    spilled *disk; /* v has marks (spill.h); NULL: v is whole */ } loop_state;
 typedef struct loop_kept { uint64_t at; residual *r; uint32_t refs; /* of ours: 2, so that a reader takes nothing out; 1 for the last reading */ } loop_kept;
 
 /* A step gives the next state, that and an entry, or an entry alone. */
@@ -40,7 +42,7 @@ typedef struct looptape {
     uint64_t next;              /* counted: the next position to hold, UINT64_MAX: none */
     online plan;                /* not counted: positions of held[] while the loop runs */
     uint64_t slots;
-    loop_state *held; uint64_t nheld, cap; /* ascending */
+    loop_state *held; uint64_t nheld, cap, ondisk; /* ascending; how many are on disk */
     loop_state work;            /* the state at hand: before the last step, or on the way to `target` */
     /* Under a budget (of->budget); see budget.h. */
     code *both;                 /* state → next state, entry */
@@ -104,9 +106,12 @@ looptape *looptape_copy(vm *m, const looptape *l);
 bool looptape_aim(vm *m, looptape *l, uint64_t want);
 /* A reader's residual for iteration `at`, or NULL. With `last`, its values may be taken out of it. */
 residual *looptape_kept(looptape *l, uint64_t at, bool last);
-/* The state at hand joins those held; a copy of the last of those is the state at hand. */
+/* The state at hand joins those held; a copy of the last of those is the state at hand, or, when it could not be read from
+   disk, that is held no longer and there is none. */
 bool looptape_hold_work(vm *m, looptape *l);
 bool looptape_copy_top(vm *m, looptape *l);
+/* Held state k > 0 goes to disk, if that can be. */
+bool looptape_spill_state(vm *m, looptape *l, uint64_t k);
 /* Lets go of held state k, of the lowest entry. */
 void looptape_drop_state(vm *m, looptape *l, uint64_t k);
 void looptape_drop_entry(vm *m, looptape *l);

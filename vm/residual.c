@@ -7,6 +7,7 @@
  * values already. */
 #include "residual.h"
 #include "looptape.h"
+#include "spill.h"
 #include "vm.h"
 #include "worth.h"
 #include <string.h>
@@ -134,11 +135,13 @@ residual *residual_derived(vm *m, const residual *p, code *region)
         q->entered[i] = value_retain(p->entered[i]);
         value_hold(m, q->entered[i]);
     }
-    for (uint32_t i = 0; i < p->keep.n; i++)
+    for (uint32_t i = 0; i < p->keep.n; i++) {
         if (!keep_list_add(m, &q->keep, p->keep.of[i].origin, p->keep.of[i].v)) {
             value_release(m, value_object(&q->h));
             return NULL;
         }
+        if (p->keep.of[i].disk) q->keep.of[i].disk = spill_retain(p->keep.of[i].disk);
+    }
     return q;
 }
 
@@ -162,7 +165,10 @@ void residual_dispose(vm *m, object *o)
     residual *p = (residual *)o;
     worth_gone(m, p);
     for (uint32_t i = 0; i < p->n; i++) let_go(m, p->entered[i]);
-    for (uint32_t i = 0; i < p->keep.n; i++) let_go(m, p->keep.of[i].v);
+    for (uint32_t i = 0; i < p->keep.n; i++) {
+        let_go(m, p->keep.of[i].v);
+        spill_release(m, p->keep.of[i].disk);
+    }
     memory_free(mem, MEM_RESIDUAL, p->keep.of, p->keep.cap * sizeof *p->keep.of);
     memory_free(mem, MEM_RESIDUAL, p->keep.slots, p->keep.nslots * sizeof *p->keep.slots);
     value_release(m, p->globals);

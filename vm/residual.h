@@ -20,7 +20,8 @@
 #include "code.h"
 #include "vm.h"
 
-typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ value v; } kept;
+typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ value v;
+    struct spilled *disk; /* v has marks (spill.h); NULL: v is whole */ } kept;
 /* Values in order of execution within each origin: slots are a hash of origins (first UINT32_MAX: free),
    each with its first and newest value. */
 typedef struct keep_list { kept *of; uint32_t n, cap; struct keep_slot { uint32_t origin, first, newest; } *slots;

@@ -102,6 +102,7 @@ typedef struct frame_more {
     uint32_t keep_n;                       /* keep contexts when it was entered */
     size_t budget, block_budget;           /* the limit when it was entered */
     uint32_t mute, forcing, gradient_depth;
+    bool spilling;
     random_state random; value globals;    /* FORCE: the caller's */
     symbol key;                            /* IMPORT */
     uint64_t ops;                          /* FORCE, outermost: operations before it */

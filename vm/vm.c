@@ -7,6 +7,7 @@
 #include "exec.h"
 #include "residual.h"
 #include "worth.h"
+#include "spill.h"
 #include "budget.h"
 #include "code.h"
 #include <errno.h>
@@ -79,6 +80,7 @@ void vm_close(vm *m)
     value_release(m, m->modules);
     value_release(m, m->figure);
     value_release(m, m->globals);
+    spill_close(m);
     code_release(m->custom);
     prims_close(m);
     code_blocks_close(m);

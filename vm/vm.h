@@ -79,6 +79,8 @@ struct vm {
     int fail_arg;            /* operand the last prim_fail pointed at, -1: the operation itself */
     struct exec *exec;       /* frames */
     struct keep *keep;       /* what is being recorded or replayed: see residual.h */
+    struct spill_file *spill; /* see spill.h; NULL: nothing was spilled yet */
+    bool spilling;           /* the innermost block with a budget that runs says `spill` */
     struct worth *worth;     /* which blocks save memory: see worth.h */
     uint32_t mute;           /* > 0: output is silent (a region is being replayed) */
     uint32_t gradient_depth; /* > 0: a forward pass of a gradient is running */
