@@ -247,11 +247,15 @@ fn _join_heads(x) {
 #   shape(nn.attention(nn.attention_init(8), ones(5, 8), to = ones(9, 8)))  # (5, 8)
 fn attention(p, x, heads = 1, causal = false, to = none, block = 0) {
   source = if (to == none) { x } else { to }
-  q = _split_heads(dense(p.q, x), heads)
-  k = _split_heads(dense(p.k, source), heads)
-  v = _split_heads(dense(p.v, source), heads)
-  y = if (block > 0) { block_attention(q, k, v, causal, block) } else { dot_attention(q, k, v, causal) }
-  dense(p.out, _join_heads(y))
+  dense(p.out, _attended(dense(p.q, x), dense(p.k, source), dense(p.v, source), heads, causal, block))
+}
+
+# Attention of queries, keys and values whose features are not split into heads yet.
+fn _attended(q, k, v, heads, causal, block) {
+  q = _split_heads(q, heads)
+  k = _split_heads(k, heads)
+  v = _split_heads(v, heads)
+  _join_heads(if (block > 0) { block_attention(q, k, v, causal, block) } else { dot_attention(q, k, v, causal) })
 }
 
 # transformer_init(d, hidden): a transformer layer: attention, then two dense layers over each place.
@@ -262,12 +266,19 @@ fn transformer_init(d, hidden) = {
   norm2: layer_norm_init(d), up: dense_init(d, hidden, he), down: dense_init(hidden, d),
 }
 
-# transformer(p, x): x plus what attention adds, plus what the dense layers add; x: [..., n, d].
-#   shape(nn.transformer(nn.transformer_init(8, 32), ones(2, 5, 8), heads = 4))  # (2, 5, 8)
-#   nn.transformer(tree_map(zeros_like, nn.transformer_init(2, 2)), [[3, 4]])  # [[3, 4]]
+# transformer(p, x): x plus what attention adds, plus what the dense layers add; x: [..., n, d]. The same as with
+# layer_norm, attention and dense. Written out, for what is normalised or activated within one function is computed
+# again by the reverse pass, and what is handed to a call is saved: here that is a third of all.
 fn transformer(p, x, heads = 1, causal = true, block = 0) {
-  x = x + attention(p.attention, layer_norm(p.norm1, x), heads, causal, block = block)
-  x + dense(p.down, gelu(dense(p.up, layer_norm(p.norm2, x))))
+  a = p.attention
+  c = x - mean(x, axis = -1, keepdims = true)
+  z = c / sqrt(mean(c * c, axis = -1, keepdims = true) + 1e-5) * p.norm1.scale + p.norm1.shift
+  y = _attended(z @ a.q.w + a.q.b, z @ a.k.w + a.k.b, z @ a.v.w + a.v.b, heads, causal, block)
+  x = x + (y @ a.out.w + a.out.b)
+  c = x - mean(x, axis = -1, keepdims = true)
+  z = c / sqrt(mean(c * c, axis = -1, keepdims = true) + 1e-5) * p.norm2.scale + p.norm2.shift
+  u = z @ p.up.w + p.up.b
+  x + (gelu(u) @ p.down.w + p.down.b)
 }
 
 # --- recurrent cells ------------------------------------------------------------------------------

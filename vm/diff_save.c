@@ -6,7 +6,8 @@
  *   - the result of an elementwise primitive, from arguments that are in rev, when a few cheap operations
  *     do: fused with what reads it, that costs less than the memory did
  *   - the same from one further value that is saved in its place, when that one comes into it with new axes
- *     (`x[:, none]`): an elementwise result is at least as large as what it was broadcast from
+ *     (`x[:, none]`), or is a field of what was given, as a bias is: an elementwise result is at least as large
+ *     as what it was broadcast from
  * Each is computed right before the first instruction of rev that reads it, so that it lives no longer
  * than it must.
  *
@@ -38,8 +39,9 @@ static unsigned cost_of(const prim *p)
     case PRIM_maximum: case PRIM_minimum: case PRIM_lt: case PRIM_le: case PRIM_gt: case PRIM_ge: case PRIM_not: case PRIM_and:
     case PRIM_or: case PRIM_div: case PRIM_sqrt:
         return AGAIN_CHEAP;
-    case PRIM_exp: case PRIM_sin: case PRIM_cos: case PRIM_log: case PRIM_sigmoid: case PRIM_tanh:
+    case PRIM_exp: case PRIM_sin: case PRIM_cos: case PRIM_log: case PRIM_sigmoid: case PRIM_tanh: case PRIM_silu:
         return AGAIN_FUNCTION;
+    case PRIM_gelu: return AGAIN_MOST; /* a tanh and what makes its argument */
     default: return AGAIN_MOST + 1;
     }
 }
@@ -83,6 +85,18 @@ static const instr *maker(const settle *k, reg r)
     return p->tile && code_is_pure_prim(p) ? i : NULL;
 }
 
+/* A field, or a field of one, of what came into this scope. */
+static bool given(const settle *k, reg r)
+{
+    const instr *i = definition(k, r);
+    if (!i || i->op != OP_CODE_FIELD) return false;
+    while (i && i->op == OP_CODE_FIELD) {
+        r = i->src[0];
+        i = definition(k, r);
+    }
+    return !i && (k->d->info[r].scope != k->s || k->d->info[r].slot == 0);
+}
+
 /* Takes what computing r from what is in rev costs off *left; false when that is too much, or when it needs
    what is not there. *more: the one value to be saved in r's place, REG_NONE while there is none. */
 static bool can_again(const settle *k, const instr *i, unsigned *left, reg *more)
@@ -106,7 +120,7 @@ static bool can_again(const settle *k, const instr *i, unsigned *left, reg *more
         if (m && can_again(k, m, left, more)) continue;
         *left = before;
         *more = none;
-        if (!is_view(i) || none != REG_NONE || d->info[x].scope != k->s) return false;
+        if (!(is_view(i) || given(k, x)) || none != REG_NONE || d->info[x].scope != k->s) return false;
         *more = x;
     }
     return true;
