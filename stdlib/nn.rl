@@ -266,10 +266,12 @@ fn transformer_init(d, hidden) = {
   norm2: layer_norm_init(d), up: dense_init(d, hidden, he), down: dense_init(hidden, d),
 }
 
-# transformer(p, x): x plus what attention adds, plus what the dense layers add; x: [..., n, d]. The same as with
-# layer_norm, attention and dense. Written out, for what is normalised or activated within one function is computed
-# again by the reverse pass, and what is handed to a call is saved: here that is a third of all.
+# transformer(p, x): x plus what attention adds, plus what the dense layers add; x: [..., n, d].
+#   shape(nn.transformer(nn.transformer_init(8, 32), ones(2, 5, 8), heads = 4))  # (2, 5, 8)
+#   nn.transformer(tree_map(zeros_like, nn.transformer_init(2, 2)), [[3, 4]])  # [[3, 4]]
 fn transformer(p, x, heads = 1, causal = true, block = 0) {
+  # The same as with layer_norm, attention and dense; written out, for what is normalised or activated within one
+  # function is computed again by the reverse pass, and what is handed to a call is saved: a third of all.
   a = p.attention
   c = x - mean(x, axis = -1, keepdims = true)
   z = c / sqrt(mean(c * c, axis = -1, keepdims = true) + 1e-5) * p.norm1.scale + p.norm1.shift

@@ -12,7 +12,7 @@ same=0 differ=0
 told() { awk '/^(error|warning)/ { skip = /^warning\[checkpoint\]/ } !skip' "$1"; }
 [ $# -gt 0 ] || set -- $(find tests/cases -name '*.rl' | sort) examples/*.rl
 for file; do
-    if grep -qE '^# (repl|skip|options: *check)|measure\(|time\(\)|_peak|progress|env\(|--(limit|budget)' "$file"; then continue; fi
+    if grep -qE '^# (repl|skip|options: *check)|measure\(|saved\(|time\(\)|_peak|progress|env\(|--(limit|budget)' "$file"; then continue; fi
     options=$(sed -n 's/^# options: *//p' "$file" | head -1) args=$(sed -n 's/^# args: *//p' "$file" | head -1)
     # shellcheck disable=SC2086
     NO_COLOR=1 "$replay" --threads 2 $options "$file" $args >"$tmp/first" 2>"$tmp/errors" </dev/null
