@@ -144,6 +144,7 @@ views: $(BUILD)/replay
 # SPEC.md: its examples, and its generated sections.
 spec: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/spec/run.sh
+	REPLAY=$(BUILD)/replay tests/spec/run.sh README.md
 
 # Listings of adjoint programs.
 golden: $(BUILD)/replay

@@ -60,12 +60,22 @@ static const char *foreign_name(const char *name)
     static const struct { const char *theirs, *ours; } rows[] = {
         {"True", "true"}, {"False", "false"}, {"None", "none"}, {"null", "none"}, {"nil", "none"}, {"NaN", "nan"},
         {"elif", "else if"}, {"lambda", "fn"}, {"def", "fn"}, {"function", "fn"}, {"let", NULL}, {"var", NULL},
-        {"pow", "^"}, {"range", ".."}, {"length", "len"}, {"float", "f64"}, {"int", "i64"}, {"str", "format"},
+        {"pow", "^"}, {"length", "len"}, {"float", "f64"}, {"int", "i64"}, {"str", "format"},
         {"println", "print"}, {"printf", "print"}, {"array", "[…]"}, {"pinv", "inv"}, {"matmul", "@"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(name, rows[i].theirs)) return rows[i].ours;
     return NULL;
+}
+
+/* Names for which one word is no answer. */
+static const char *foreign_habit(const char *name)
+{
+    static const char *const modules[] = {"np", "numpy", "jnp", "jax", "torch", "tf", "math", "scipy", "plt"};
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
+        if (!strcmp(name, modules[i])) return "a builtin stands by itself: `mean(x)`; the modules are imported, as `import \"nn\" as nn`";
+    return !strcmp(name, "range") ? "count with a range: `0..n`" : !strcmp(name, "dict") ? "a record is written `{w: a, b: c}`"
+         : !strcmp(name, "list") ? "a tuple is written `(a, b)`, an array `[1, 2]`" : NULL;
 }
 
 static void unknown_name(checker *c, scope *s, node *n)
@@ -80,7 +90,11 @@ static void unknown_name(checker *c, scope *s, node *n)
             diag_help_set(d, "import \"%s\" as %s", name, name);
             return;
         }
-    const char *meant = foreign_name(name);
+    const char *meant = foreign_name(name), *habit = foreign_habit(name);
+    if (habit) {
+        diag_help_set(d, "%s", habit);
+        return;
+    }
     if (!meant) meant = checker_nearest(c, s, name);
     if (meant) diag_help_set(d, "did you mean `%s`?", meant);
 }

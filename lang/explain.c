@@ -257,10 +257,12 @@ static void explain_bracket(parse_state *ps, const token *t, const bracket *b)
     diag_label_add(d, open, "opened here");
     if (t->kind == T_COLON && b->kind == BR_PAREN) diag_help_set(d, "named arguments are written `f(x = 1)`, records `{x: 1}`");
     else if (t->kind == T_ELLIPSIS) diag_help_set(d, "a tuple is spread in the arguments of a call: `f(t...)`");
+    else if (t->kind == T_FOR && b->kind == BR_SQUARE) diag_help_set(d, "write `map(fn(x) = …, v)`");
+    else if (t->kind == T_STRING && ps->prev.kind == T_NAME && ps->prev.at.hi == t->at.lo) diag_help_set(d, "a text with values in it is `format(\"x = {}\", x)`");
     else if (open.src && ps->prev.at.hi > open.lo && ps->prev.at.hi - open.lo <= 60) { /* the line ends, and the bracket was meant to */
         const char *s = open.src->text + open.lo;
         size_t n = ps->prev.at.hi - open.lo, gap = t->at.lo - ps->prev.at.hi;
-        if (!memchr(s, '\n', n) && memchr(s + n, '\n', gap)) diag_help_set(d, "close it: `%.*s%s`", (int)n, s, close);
+        if (!memchr(s, '\n', n) && (t->kind == T_EOF || memchr(s + n, '\n', gap))) diag_help_set(d, "close it: `%.*s%s`", (int)n, s, close);
     }
 }
 
@@ -277,6 +279,8 @@ static void explain_end(parse_state *ps, const token *t)
     else if (t->kind == T_COLON) help = "a body stands in braces: `if (…) { … }`, `fn f(x) { … }`";
     else if (t->kind == T_STRING && ps->prev.at.hi == t->at.lo) help = ps->prev.kind == T_NAME
         ? "strings have no prefixes; `str(x)` gives a value's text, and `+` joins" : "in a string a quote is \\\"; strings are joined by `+`";
+    else if (t->kind == T_IF) help = "to choose, write `if (c) { a } else { b }`";
+    else if (t->kind == T_IN) help = "`in` belongs to `for`; whether x is in an array is `any(v == x)`";
     else if (t->kind == T_LBRACE) help = "a body follows `if (…)`, `else`, `for (…)`, `while (…)` or a `fn` header";
     else if (ps->prev.kind == T_NAME && t->kind != T_EOF && ps->prev.at.lo == ps->first.at.lo && (t->kind == T_NAME || t->kind == T_NUMBER || t->kind == T_STRING))
         help = "a call has parentheses: `f(x)`";
@@ -327,6 +331,7 @@ void explain(parse_state *ps)
     text_open(&what, ps->m);
     expected(ps, t, &what);
     diag *d = error_at(ps, t->at.lo, t->at.hi, "expected %s after %s, found %s", text_str(&what), show(ps, p).s, show(ps, t).s);
-    if (ps->can[T_COLON] && around && around->kind == BR_RECORD) diag_help_set(d, "a record is written `{w: a, b: c}`; a block of statements follows `if (…)`, `for (…)` …");
+    if (t->kind == T_STRING && around && around->kind == BR_RECORD) diag_help_set(d, "a field's name has no quotes: `{w: a, b: c}`");
+    else if (ps->can[T_COLON] && around && around->kind == BR_RECORD) diag_help_set(d, "a record is written `{w: a, b: c}`; a block of statements follows `if (…)`, `for (…)` …");
     text_close(&what);
 }

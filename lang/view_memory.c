@@ -161,7 +161,7 @@ static uint32_t all_placements(session *s, const view_request *q, panel *of)
     }
     size_t budget = of[0].peak - (of[0].saved ? of[0].saved / 2 : 0);
     p = (panel){0};
-    if (of[0].saved && !s->h->vm->config.budget && try_placement(s, q, &written, budget, false, &p)) {
+    if (of[0].saved && !s->h->vm->config.budget && try_placement(s, q, &plain, budget, false, &p)) { /* which needs no blocks */
         bool seen = false;
         for (uint32_t j = 0; j < n; j++) seen |= like(&p, &of[j]);
         if (seen) free(p.of);

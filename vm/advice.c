@@ -173,6 +173,8 @@ static void on_field(vm *m, const instr *i, const operand *x)
         vm_help(m, "arrays have no fields and methods; write `%s`", ours);
         return;
     }
+    const prim *p = prim_find(m, i->imm);
+    if ((p && !(p->attrs & A_INTERNAL)) || table_get(m->globals, i->imm)) vm_help(m, "there are functions, and no methods; write `%s(%s, …)`", field, x->text);
 }
 
 /* Operands are read from `words`, `n` of them, of the instruction that failed in f. */
@@ -200,6 +202,8 @@ void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words)
     if (e->code == DIAG_SHAPE && i->nsrc == 2 && (prims[i->imm].tile || !strcmp(name, "matmul"))) on_shapes(m, name, &a, &b);
     if (e->code == DIAG_SHAPE && !e->help && i->nsrc == 2) on_longer(m, name, &a, &b);
     if (e->code == DIAG_SHAPE && !e->help && !strcmp(name, "reshape")) on_reshape(m, &a, &b);
+    if (e->code == DIAG_SHAPE && !e->help && value_is_scalar(a.v) && a.text[0] && b.text[0] && (!strcmp(name, "max") || !strcmp(name, "min")))
+        vm_help(m, "of two values it is `%simum(%s, %s)`", name, a.text, b.text);
     if (e->code == DIAG_SHAPE && !e->help) on_axis(m, &a);
     if (e->code == DIAG_INDEX && !strcmp(name, "__index") && !e->help && strstr(e->message, "out of range") && a.text[0])
         vm_help(m, "counting begins at 0: the last is `%s[-1]`", a.text);

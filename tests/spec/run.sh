@@ -1,6 +1,7 @@
 #!/bin/sh
 # run.sh [FILE.md]: SPEC.md against the program. Every block fenced as ```replay is run and has to do what
-# its comments say, and the generated sections have to be what `replay spec` prints.
+# its comments say, and the generated sections have to be what `replay spec` prints. README.md's program has to be
+# examples/first.rl, which is run with the other examples.
 #
 # In a block:
 #   expression  # → text    what print(expression) prints, or what the statement on the line does
@@ -69,6 +70,15 @@ fail() {
     echo "$spec:$1: $2"
     sed 's/^/    /' "$tmp/report"
 }
+if [ "$spec" = README.md ]; then
+    sed '/^# expect: /d' examples/first.rl >"$tmp/held"
+    if diff "$tmp/held" "$tmp/0001.rl" >"$tmp/report"; then
+        echo "README.md: its program is examples/first.rl"
+        exit 0
+    fi
+    fail 1 "its program is not examples/first.rl (< that, > the README's)"
+    exit 1
+fi
 while read -r n line options; do
     base=$(printf '%s/%04d' "$tmp" "$n")
     cd "$tmp" || exit 1
