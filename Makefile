@@ -111,10 +111,9 @@ $(BUILD)/table: $(wildcard tests/table/*.[ch] tests/table/*.def) $(BUILD)/librep
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $(wildcard tests/table/*.c) $(BUILD)/libreplay.a $(LIBS)
 
-# Results of NumPy and gradients of PyTorch, stored by tests/numpy/generate.py.
+# Results of NumPy and gradients of PyTorch: those stored by tests/numpy/generate.py, and those of what is installed.
 numpy: $(BUILD)/replay
-	@for s in elementwise reduce shapes linear gradients special making; do $(BUILD)/replay tests/numpy/$$s.rl || exit 1; done
-	@REPLAY=$(BUILD)/replay tests/numpy/covered.sh
+	REPLAY=$(BUILD)/replay tests/numpy/run.sh
 
 # Scripts with what they must print, or how they must fail, in their comments.
 cases: $(BUILD)/replay

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Writes what NumPy (and PyTorch, for gradients) give, for tests/numpy/*.rl to compare with.
 
-In: Debian's python3-numpy and python3-torch. Out, beside this file: for each suite a script NAME.rl with the functions in
+In: Debian's python3-numpy and python3-torch; a folder, or none. Out, there or beside this file: for each suite a script NAME.rl with the functions in
 Replay and NAME.npz with inputs and results (see compare.rl). The results are committed: comparing needs no Python.
 Differences from NumPy that are meant (SPEC.md lists them) are left out or written as Replay has them:
   - f32 with i64 or bool is f32, not f64;   - bools count as i64 in arithmetic;
   - eigenvectors and singular vectors have either sign, so products that do not show it are compared."""
 import os
+import sys
 import warnings
 import numpy as np
 import torch
 
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
-here = os.path.dirname(os.path.abspath(__file__))
+here = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.relpath(__file__))
 rng = np.random.RandomState(5)
 CODES = {"bool": 0, "int64": 1, "float32": 2, "float64": 3}
 
@@ -56,7 +57,7 @@ class Suite:
             out.write("# %s.rl: %s Written by generate.py.\nimport \"./compare.rl\" as compare\nfunctions = (\n" % (self.name, self.what))
             for text, _ in self.calls:
                 out.write("  (\"%s\", %s),\n" % (text.replace("\\", "\\\\").replace("\"", "\\\""), text))
-            out.write(")\n(count, wrong) = compare.run(\"tests/numpy/%s.npz\", functions, slack = %s)\n" % (self.name, slack))
+            out.write(")\n(count, wrong) = compare.run(\"%s\", functions, slack = %s)\n" % (os.path.join(here, self.name + ".npz"), slack))
             out.write("print(format(\"%s: {} comparisons, {} differ\", count, wrong))\nassert(wrong == 0, \"results differ from the stored ones\")\n" % self.name)
         print("%s: %d comparisons" % (self.name, self.count))
 
