@@ -142,9 +142,10 @@ const char *builtin_nearest(const builtins *b, const char *name)
 {
     size_t n = 0, most = prim_count + b->n;
     const char **names = memory_alloc(&b->vm->mem, MEM_OTHER, most * sizeof *names);
+    char shown[64];
     if (!names) return NULL;
     for (uint32_t i = 0; i < prim_count; i++)
-        if (!(prims[i].attrs & A_INTERNAL)) names[n++] = prims[i].name;
+        if (!(prims[i].attrs & A_INTERNAL) && prim_display(&prims[i], shown) == shown) names[n++] = prims[i].name; /* operators have signs */
     for (uint32_t i = 0; i < b->n; i++)
         if (!hidden(b, b->of[i].name)) names[n++] = symbol_name(b->vm->symbols, b->of[i].name);
     const char *best = nearest_name(name, names, n);

@@ -5,6 +5,7 @@
  * Code it complains about. An adder that is refused memory leaves the diagnostic as it was: less is
  * shown, nothing else fails. Rendering is diag_render.c's. */
 #include "diag.h"
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -305,6 +306,19 @@ static int edits(const uint32_t *a, int na, const uint32_t *b, int nb, int most)
     return last[nb];
 }
 
+/* How odd a slip of the pen it is to write a for b: nothing for letters left out, or exchanged, more for others, and
+   for another first letter. It decides between names that are as many edits away. */
+static int oddness(const uint32_t *a, int na, const uint32_t *b, int nb)
+{
+    int found = 0, odd = a[0] != b[0];
+    for (int i = 0; i < nb && found < na; i++) found += a[found] == b[i];
+    if (found == na) return odd;
+    uint64_t sum = 0; /* of the letters' differences: the same letters come to nothing */
+    for (int i = 0; i < na; i++) sum += (uint64_t)a[i] * a[i];
+    for (int i = 0; i < nb; i++) sum -= (uint64_t)b[i] * b[i];
+    return odd + (sum || na != nb ? 2 : 0);
+}
+
 const char *nearest_name(const char *name, const char *const *names, size_t n)
 {
     uint32_t want[NAME_MOST], have[NAME_MOST];
@@ -312,6 +326,7 @@ const char *nearest_name(const char *name, const char *const *names, size_t n)
     if (nwant <= 0) return NULL;
     int most = nwant / 3 > 1 ? nwant / 3 : 1;
     const char *nearest = NULL;
+    int oddest = INT_MAX;
     for (size_t i = 0; i < n && most > 0; i++) {
         int nhave = names[i] ? name_points(names[i], have) : -1;
         if (nhave <= 0) continue;
@@ -319,8 +334,10 @@ const char *nearest_name(const char *name, const char *const *names, size_t n)
         /* Replacing every letter is no likeness: `x` does not suggest `y`. The name itself is no
            suggestion either. */
         if (d == 0 || d > most || d >= (nwant > nhave ? nwant : nhave)) continue;
+        int odd = oddness(want, nwant, have, nhave);
+        if (nearest && d == most && odd >= oddest) continue; /* the first of the nearest */
         nearest = names[i];
-        most = d - 1; /* the first of the nearest */
+        most = d, oddest = odd;
     }
     return nearest;
 }
