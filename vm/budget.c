@@ -142,7 +142,7 @@ uint64_t budget_split(uint64_t n, budget_plan p)
     return p.w * schedule_split(blocks, p.s);
 }
 
-static size_t budget_of(const vm *m) { return m->mem.array_budget; }
+static size_t budget_of(const vm *m) { return m->mem.array_budget - m->mem.array_slack; }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
@@ -184,6 +184,17 @@ static size_t held_by_others(const vm *m, const looptape *l, double *again)
             steps += o->held[o->nheld - 1].at - o->held[0].at;
         }
         *again += (double)steps * step_cost(o);
+    }
+    return bytes;
+}
+
+size_t budget_left(const vm *m, uint64_t from, uint64_t to)
+{
+    size_t bytes = 0;
+    for (const looptape *l = m->tapes; l; l = l->earlier) {
+        if (l->born < from || l->born >= to) continue;
+        bytes += l->count * l->entry_size;
+        if (l->nheld > 1 + l->ondisk) bytes += (l->nheld - 1 - l->ondisk) * l->state_size;
     }
     return bytes;
 }

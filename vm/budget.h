@@ -33,6 +33,8 @@ uint64_t budget_split(uint64_t n, budget_plan p);
 bool budget_holds(vm *m, looptape *l);
 /* Bytes of arrays that v leads to, structures gone into. */
 size_t budget_size(const value *v, uint32_t n);
+/* About how many bytes the loops born from one moment to another (vm->tapes_made) hold and may let go of. */
+size_t budget_left(const vm *m, uint64_t from, uint64_t to);
 /* The adjoint program is through with the entry it took last (looptape_has), and about to take one. */
 void budget_reversed(vm *m, looptape *l);
 /* As looptape_aim, for a loop under a budget. */

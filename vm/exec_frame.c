@@ -152,6 +152,7 @@ frame_more *frame_more_new(struct exec *x, frame *f)
     s->mute = m->mute;
     s->forcing = x->forcing;
     s->budget = m->mem.array_budget;
+    s->slack = m->mem.array_slack;
     s->block_budget = m->block_budget;
     s->spilling = m->spilling;
     return f->more = s;

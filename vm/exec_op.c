@@ -3,6 +3,7 @@
  * In go the frame and the instruction (layout `nd ns d… s…`), out come results in slots. Also the
  * failures of instructions whose common case the loop in exec.c does itself. */
 #include "run.h"
+#include "budget.h"
 #include <string.h>
 
 static bool fail_unpack(vm *m, const value *v, uint32_t n)
@@ -307,18 +308,27 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
     case OP_CODE_BUDGET: {
         size_t live = m->mem.live[MEM_ARRAY], more = (size_t)f->run->tree->options[i->imm].budget, was = m->mem.array_budget;
         out = value_i64((int64_t)was);
-        out.aux = (m->block_budget ? 1 : 0) | (m->spilling ? 2 : 0);
+        uint32_t no = f->run->tree->options[i->imm].block;
+        bool known = no < m->stats.nblocks && f->run->code->role != CODE_REV;
+        out.aux = (m->block_budget ? 1 : 0) | (m->spilling ? 2 : 0) | (known ? (no + 1) << 2 : 0);
         m->spilling = f->run->tree->options[i->imm].spill;
         if (more && more < was && live < was - more) { /* 0: none, as another placement has it */
             m->mem.array_budget = live + more;
             m->block_budget = more;
+            /* The adjoint has for itself what the block had, and what that left counts as far as it can be let go of. */
+            bool adjoint = no < m->stats.nblocks && f->run->code->role == CODE_REV;
+            size_t left = adjoint ? budget_left(m, m->stats.blocks[no].tapes_from, m->stats.blocks[no].tapes_to) : 0;
+            m->mem.array_slack = left < more ? left : more;
         }
+        if (known) m->stats.blocks[no].tapes_from = m->tapes_made;
         fine = true;
         break;
     }
     case OP_CODE_BUDGETEND: {
         value was = operand_take(f->r, src[0]);
         m->mem.array_budget = (size_t)was.u.i;
+        m->mem.array_slack = 0;
+        if (was.aux >> 2) m->stats.blocks[(was.aux >> 2) - 1].tapes_to = m->tapes_made;
         if (!(was.aux & 1)) m->block_budget = 0;
         m->spilling = was.aux & 2;
         return true;

@@ -13,6 +13,7 @@ void frame_restore(struct exec *x, frame *f)
     if (m->keep) keep_leave_to(m, s->keep_n);
     m->mute = s->mute;
     m->mem.array_budget = s->budget;
+    m->mem.array_slack = s->slack;
     m->block_budget = s->block_budget;
     m->spilling = s->spilling;
     if (f->kind == FRAME_FORCE || f->kind == FRAME_LAZY) {

@@ -163,12 +163,15 @@ static size_t room(size_t most, size_t held)
 
 static bool budget_meet(memory *m, size_t bytes)
 {
-    while (bytes > room(m->array_budget, m->live[MEM_ARRAY])) {
-        if (!m->evict || m->pool->evicting) return false;
-        m->pool->evicting = true;
-        bool freed = m->evict(m->evict_ctx, bytes);
-        m->pool->evicting = false;
-        if (!freed) return false;
+    for (size_t slack = m->array_slack; bytes > room(m->array_budget - slack, m->live[MEM_ARRAY]);) {
+        bool freed = m->evict && !m->pool->evicting;
+        if (freed) {
+            m->pool->evicting = true;
+            freed = m->evict(m->evict_ctx, bytes);
+            m->pool->evicting = false;
+        }
+        if (!freed && !slack) return false;
+        if (!freed) slack = 0;
     }
     return true;
 }

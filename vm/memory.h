@@ -36,6 +36,7 @@ typedef struct memory {
     size_t seen_high;    /* the same, set by an observer of the run */
     size_t limit;        /* bytes, SIZE_MAX when none (`--limit`) */
     size_t array_budget; /* bytes of MEM_ARRAY, SIZE_MAX when none (`--budget`) */
+    size_t array_slack;  /* this much of array_budget is used only when nothing can be let go of */
     /* Called when an array allocation of `bytes` would pass array_budget; returns true when it
        freed something and the allocation is worth another try. NULL when there is no budget. */
     bool (*evict)(void *ctx, size_t bytes);

@@ -100,7 +100,7 @@ typedef struct frame {
 typedef struct frame_more {
     value *out; uint32_t nout;             /* ENTRY */
     uint32_t keep_n;                       /* keep contexts when it was entered */
-    size_t budget, block_budget;           /* the limit when it was entered */
+    size_t budget, slack, block_budget;    /* the limit when it was entered */
     uint32_t mute, forcing, gradient_depth;
     bool spilling;
     random_state random; value globals;    /* FORCE: the caller's */

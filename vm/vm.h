@@ -43,7 +43,8 @@ typedef struct vm_config {
 } vm_config;
 
 /* The last four belong to worth.c: bytes a replay recorded, at most; a replay was followed; one saved something. */
-typedef struct block_count { span at; uint64_t replays; size_t recorded; bool judged, saves, warned; } block_count;
+typedef struct block_count { span at; uint64_t replays; size_t recorded; bool judged, saves, warned;
+    uint64_t tapes_from, tapes_to; /* of one with a budget: vm->tapes_made when it last began and ended */ } block_count;
 
 typedef struct vm_stats {
     uint64_t step_runs, steps;
