@@ -162,4 +162,35 @@ START_TEST(every_byte) {
 }
 END_TEST
 
-UNIT_MAIN("io bytes", safetensors_by_hand, png_of_others, every_byte)
+/* What unpacks to more than the limit is refused before it is held. */
+START_TEST(bombs) {
+    open_vm();
+    enum { MB = 1 << 20 };
+    static uint8_t zeros[MB];
+    static const char *const names[] = {"a.idx.gz", "a.csv.gz", "a.json.gz", "a.npy.gz"};
+    static const uint8_t idx[] = {0, 0, 8, 1, 20 * MB >> 24, 20 * MB >> 16 & 255, 20 * MB >> 8 & 255, 20 * MB & 255};
+    static const char npy[] = "\x93NUMPY\1\0\x40\0{'descr': '|u1', 'fortran_order': False, 'shape': (20971520,)}    ";
+    for (int i = 0; i < 4; i++) {
+        gzFile z = gzopen(in_folder(names[i]), "wb");
+        ck_assert(z != NULL);
+        if (i == 0) gzwrite(z, idx, sizeof idx);
+        if (i == 2) gzwrite(z, "[0", 2);
+        if (i == 3) gzwrite(z, npy, sizeof npy - 1);
+        memset(zeros, i == 1 ? '1' : i == 2 ? ' ' : 0, MB);
+        for (int k = 0; k < 20; k++) ck_assert(gzwrite(z, zeros, MB) == MB);
+        if (i == 2) gzwrite(z, "]", 1);
+        gzclose(z);
+        m->mem.limit = 4 * MB;
+        memory_reset_peak(&m->mem);
+        value out;
+        ck_assert_msg(!apply("load", names[i], NULL, &out) && m->error->code == DIAG_MEMORY, "%s: %s", names[i], m->error ? m->error->message : "loads");
+        ck_assert_uint_le(m->mem.peak_all, 4 * MB);
+        diag_free(m->error);
+        m->error = NULL;
+        m->mem.limit = SIZE_MAX;
+    }
+    close_vm();
+}
+END_TEST
+
+UNIT_MAIN("io bytes", safetensors_by_hand, png_of_others, every_byte, bombs)
