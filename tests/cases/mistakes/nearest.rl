@@ -2,7 +2,7 @@
 # options: check
 grd(1)               # error: name 3:1 unknown name `grd`
 # help: did you mean `grad`?
-plt([1, 2])          # error: name 5:1 unknown name `plt`
+plo([1, 2])          # error: name 5:1 unknown name `plo`
 # help: did you mean `plot`?
 sgin(1.0)            # error: name 7:1 unknown name `sgin`
 # help: did you mean `sign`?
