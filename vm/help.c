@@ -169,11 +169,8 @@ void help_written(const char *doc, help_style style, text *out)
 {
     bool markdown = style == HELP_MARKDOWN;
     const char *examples = line_with(doc, "  "), *end = examples ? examples : doc + strlen(doc);
-    const char *prose = doc;
-    if (markdown) { /* "f(x): what it is" repeats the signature */
-        const char *colon = strstr(doc, "): ");
-        if (colon && colon < strchr(doc, '\n')) prose = colon + 3;
-    }
+    const char *prose = doc, *colon = strstr(doc, "): ");
+    if (doc[strcspn(doc, "( :\n")] == '(' && colon && colon < strchr(doc, '\n')) prose = colon + 3; /* it repeats the signature */
     while (prose < end) {
         size_t n = strcspn(prose, "\n");
         if (markdown) text_printf(out, "%.*s%s", (int)n, prose, prose + n + 1 < end ? " " : "\n");
