@@ -130,7 +130,7 @@ static bool like(const panel *a, const panel *b) { return a->peak == b->peak && 
 static uint32_t all_placements(session *s, const view_request *q, panel *of)
 {
     uint32_t n = 0;
-    placement written = {0}, plain = {.set = true, .plain = true};
+    placement written = {.set = q->save != NULL, .save = q->save}, plain = {.set = true, .plain = true};
     if (!try_placement(s, q, &written, 0, true, &of[0])) return 0;
     n = 1;
     panel p = {0};
@@ -148,7 +148,7 @@ static uint32_t all_placements(session *s, const view_request *q, panel *of)
     }
     uint64_t steps = of[0].steps;
     for (int k = 0; k < 2 && steps > 3; k++) {
-        placement slots = {.set = true, .slots = k ? 3 : (int64_t)ceil(sqrt((double)steps))};
+        placement slots = {.set = true, .save = q->save, .slots = k ? 3 : (int64_t)ceil(sqrt((double)steps))};
         p = (panel){0};
         if (!try_placement(s, q, &slots, 0, false, &p)) continue;
         bool seen = false;

@@ -65,7 +65,13 @@ static void block_words(vm *m, value r, int64_t without, int64_t kept, text *out
     text_printf(out, "block of line %lld", (long long)number(m, r, "line"));
     if (number(m, r, "count") > 1) text_printf(out, ", %lld times", (long long)number(m, r, "count"));
     text_puts(out, as_tuple(enters)->n ? ": replayed from " : ": what is needed of it is computed again in place");
-    for (uint32_t j = 0; j < as_tuple(enters)->n; j++) text_printf(out, j ? ", %s" : "%s", as_string(as_tuple(enters)->v[j])->s);
+    const char *comma = "";
+    for (uint32_t j = 0; j < as_tuple(enters)->n; j++) {
+        const char *name = as_string(as_tuple(enters)->v[j])->s;
+        if (!name[0]) continue;
+        text_printf(out, "%s%s", comma, name);
+        comma = ", ";
+    }
     if (without >= 0) text_printf(out, "; without it %lld bytes %s", llabs(without - kept), without < kept ? "less" : "more");
 }
 
@@ -95,7 +101,9 @@ static void as_text(vm *m, value report, const comparison *than, text *out)
             why(&r, reason, sizeof reason);
             text_puts(out, shown(&r));
             for (size_t c = utf8_length(shown(&r), strlen(shown(&r))); c < w[0]; c++) text_putc(out, ' ');
-            text_printf(out, "  %-*s  %*lld  %4lld  %s\n", (int)w[1], r.shape, (int)w[2], (long long)r.bytes, (long long)r.line, reason);
+            char line[24] = "";
+            if (r.line) snprintf(line, sizeof line, "%lld", (long long)r.line);
+            text_printf(out, "  %-*s  %*lld  %4s  %s\n", (int)w[1], r.shape, (int)w[2], (long long)r.bytes, line, reason);
         }
     }
     int64_t kept = number(m, report, "bytes");
@@ -150,7 +158,7 @@ static void cell(const row *r, int col, char out[160])
 {
     if (col == 0) snprintf(out, 160, "%s", shown(r));
     else if (col == 1) snprintf(out, 160, "%s", r->shape);
-    else if (col == 2) snprintf(out, 160, "%lld", (long long)r->line);
+    else if (col == 2) snprintf(out, 160, r->line ? "%lld" : "", (long long)r->line);
     else why(r, out, 160);
 }
 
