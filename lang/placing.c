@@ -69,6 +69,8 @@ static void change(void *ctx, code *c)
     if (c->noptions) memcpy(now->options, c->options, c->noptions * sizeof *now->options);
     c->derived = NULL;
     if (c->run && (c->noptions || p->o.unoptimised)) run_free(c); /* it has options of its own */
+    for (uint32_t k = 0; p->o.unoptimised && k < c->noptions; k++)
+        if (c->options[k].budget) c->options[k].budget = INT64_MAX; /* whoever looks at every value holds more of them */
     if (p->o.blocks.set) place_blocks(p, c, c->body);
 }
 
@@ -91,7 +93,10 @@ placing *placing_begin(session *s, const value *values, uint32_t n, const placin
             m->config.budget = m->mem.array_budget = o->budget;
             m->budgeted = true;
         }
-        if (o->unoptimised) m->config.optimise = m->config.fuse = false;
+        if (o->unoptimised) {
+            m->config.optimise = m->config.fuse = false;
+            m->mem.array_budget = SIZE_MAX;
+        }
     }
     free(roots);
     if (p && roots && !p->failed) return p;

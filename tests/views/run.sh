@@ -91,6 +91,22 @@ has "$tmp/mlp.adjoint.json" '"adjoint": "REPLAY line 4", "replay": true}'
 has "$tmp/mlp.adjoint.svg" '>REPLAY line 4<'
 has "$tmp/mlp.adjoint.svg" '· keeps what enters: w1, x, w2'
 
+# Looking at every value takes more than a budget that is just enough, and is let.
+cat >"$tmp/tight.rl" <<'EOF'
+fn f(x) { checkpoint (budget = 20KB) < for (i in 0..10) { x = sin(x) * cos(x) } >; sum(x) }
+x = linspace(0, 1, 500)
+g = grad(f)(x)
+EOF
+for view in table graph step schedule memory saved; do
+    "$replay" $view "$tmp/tight.rl" 'f(x)' -o "$tmp/tight.$view.json" >"$tmp/out" 2>&1
+    ok $? "$view under a tight budget failed: $(cat "$tmp/out")"
+done
+has "$tmp/tight.memory.json" '"as written"'
+"$replay" memory mlp.rl --save=everything -o "$tmp/mlp.everything.json"
+has "$tmp/mlp.everything.json" '"no blocks"'
+"$replay" memory mlp.rl --save=dots -o "$tmp/mlp.dots.json"
+has "$tmp/mlp.dots.json" '"save = \"dots\""'
+
 # saved() says the same, and so does the picture of what is kept; each block avoids what it would keep without.
 for f in 'mlp loss(w1, w2, w3, x)' 'steps run(w, h)' 'scalar both(2.0)'; do
     name=${f%% *} call=${f#* }
