@@ -77,7 +77,7 @@ static void label_operands(vm *m, const frame *f, const instr *i)
 }
 
 /* Text that came with the program; its users look for their own line first. */
-static bool supplied(const source *s) { return !strncmp(s->name, "<stdlib>", 8); }
+static bool supplied(const source *s) { return !strncmp(s->name, "<stdlib>", 8) || !strcmp(s->name, "<view>"); }
 
 void exec_locate(struct exec *x, frame *f)
 {
@@ -106,7 +106,7 @@ static void add_frame(vm *m, const frame *f)
     if (!i || !i->at.src) return; /* a primitive as a value: its caller says more */
     bool nameless = !f->run->code->name && !(f->run->code->primal && f->run->code->primal->name);
     bool top = f->kind == FRAME_ENTRY && (!f->fn || (!f->up && nameless)); /* a script, or an entry of the prompt */
-    if (!top && nameless && supplied(i->at.src)) return; /* what grad and its kin are made of */
+    if (nameless && supplied(i->at.src)) return; /* what grad and its kin, and pictures, are made of */
     if (top && m->error->nframes == 0) return; /* no call at all: the label says it */
     diag_frame_add(m->error, caret(i), top ? NULL : code_display_name(f->run->code));
 }
