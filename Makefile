@@ -42,7 +42,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz asan tsan check format flags bench bench-more install clean help
+.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -53,6 +53,8 @@ help:
 	@echo "make flags     the same under each switch of the engine"
 	@echo "make bench     against PyTorch, JAX and ADOL-C, which it installs"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
+	@echo "make valgrind  the unit tests under valgrind"
+	@echo "make fuzz      fuzzers, each for FUZZ_SECONDS (60); see tests/fuzz"
 	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
 	@echo "make format    lay the C code out"
@@ -73,6 +75,12 @@ $(BUILD)/%.o: %.c
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c
 	$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
+
+# How clang passes vectors to SLEEF is decided for a whole file, not by a function's attribute.
+ifneq ($(findstring clang,$(CC)),)
+$(BUILD)/vm/kern_tile_avx2.o: ALL_CFLAGS += -mavx2 -mfma
+$(BUILD)/vm/random.o: ALL_CFLAGS += -mavx
+endif
 
 $(BUILD)/lex.c: lang/lex.re lang/unicode.re
 	@mkdir -p $(@D)
@@ -215,16 +223,24 @@ FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=function
 FUZZ_LINK  := -fsanitize=fuzzer,address,undefined -fno-sanitize=function -Wl,--wrap=memory_close
 fuzz:
 	@dpkg-query -W clang libclang-rt-14-dev >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends clang libclang-rt-14-dev
-	@mkdir -p $(BUILD)/fuzz/include $(addprefix $(BUILD)/fuzz/,text $(FUZZ))
+	@mkdir -p $(BUILD)/fuzz/include $(addprefix $(BUILD)/fuzz/,text code program $(FUZZ))
 	@printf 'int omp_get_num_procs(void);\nint omp_get_thread_num(void);\n' >$(BUILD)/fuzz/include/omp.h
 	$(MAKE) -j$(JOBS) BUILD=$(BUILD)/fuzz CC=clang OPENMP= OPT=-O1 CFLAGS="$(FUZZ_FLAGS)" $(BUILD)/fuzz/libreplay.a
 	for f in $$(find tests/cases tests/golden tests/faults -name '*.rl' -size -7); do cp $$f $(BUILD)/fuzz/text/$$(echo $$f | tr / _); done
+	for i in $$(seq 1 40); do for t in code program; do head -c $$((i * 20)) /dev/urandom >$(BUILD)/fuzz/$$t/start$$i; done; done
 	for t in $(FUZZ); do \
-	    clang $(filter-out -fopenmp,$(ALL_CFLAGS)) $(FUZZ_FLAGS) -Ilang -iquote $(BUILD)/fuzz $(FUZZ_LINK) $(wildcard tests/random/gen*.c) tests/random/trial.c \
+	    clang $(filter-out -fopenmp $(COPIES),$(ALL_CFLAGS)) $(FUZZ_FLAGS) -Ilang -iquote $(BUILD)/fuzz $(FUZZ_LINK) $(wildcard tests/random/gen*.c) tests/random/trial.c \
 	        tests/fuzz/$$t.c -o $(BUILD)/fuzz/$$t.fuzzer $(BUILD)/fuzz/libreplay.a $(filter-out -fopenmp,$(LIBS)) -l:libgomp.so.1 && \
 	    $(BUILD)/fuzz/$$t.fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t $$(ls -d tests/fuzz/corpus/$$t 2>/dev/null) || exit 1; \
 	done
+
+# The unit tests under valgrind, which it installs: any error and any leak fails.
+VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+            --errors-for-leak-kinds=definite,indirect,possible --suppressions=tests/valgrind.supp
+valgrind: $(UNIT_BIN)
+	@dpkg-query -W valgrind >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends valgrind
+	@for t in $(UNIT_BIN); do echo $$t; $(VALGRIND) $$t || exit 1; done
 
 # The whole suite again under the address and undefined-behaviour sanitizers.
 asan:

@@ -4,6 +4,7 @@
 #include "../vm/vm.h"
 #include <signal.h>
 #include <stddef.h>
+#include <time.h>
 
 /* A handler is given nothing else to find them by. */
 static volatile int *watched;
@@ -12,13 +13,24 @@ static volatile sig_atomic_t caught;
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 enum { NUMBERS = sizeof numbers / sizeof *numbers };
 
+/* What sends a signal to a process and to its group, as timeout(1) does, sends it twice at once. */
+static double caught_at;
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 static void on_signal(int number)
 {
+    if (caught && watched && seconds() - caught_at < 0.1) return;
     if (caught || !watched) { /* the second: it will not wait for an operation to end */
         signal(number, SIG_DFL);
         raise(number);
         return;
     }
+    caught_at = seconds();
     caught = number;
     __atomic_store_n(watched, INTERRUPT_USER, __ATOMIC_RELAXED);
 }

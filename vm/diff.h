@@ -128,6 +128,7 @@ typedef struct diff {
     reg *alias; uint32_t nalias;    /* rev register → the one it stands for */
     reg *same; uint32_t nsame;      /* primal register → itself, but for those of blocks already copied */
     reg *renamed; uint32_t nrenamed; /* fwd register → a region's, REG_NONE; clear between regions */
+    struct settling *settling; /* tables of diff_save.c; NULL: no scope is settled yet */
     struct reading *reading; /* what blocks read from outside (diff_control.c); NULL: nobody has asked */
     instr *limits;       /* rev's latest BUDGET */
     reg zero;            /* rev: the constant symbolic zero, in the function's prologue; REG_NONE before */

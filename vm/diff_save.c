@@ -18,18 +18,26 @@
  * in reverse all is saved (DERIVE_EXACT): a value computed again would take its cotangents to its arguments
  * by itself, beside the one that fwd made, and the sums would come in another order. */
 #include "diff.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* What one value may cost to compute again, in vector operations for an element. */
 enum { AGAIN_MOST = 12, AGAIN_CHEAP = 1, AGAIN_FUNCTION = 8 };
 
-typedef struct settle {
-    diff *d;
-    scope *s;
+/* The tables by register are the whole function's, for there may be as many scopes as registers: what a scope sees
+   in them is its own, since scopes within are settled before and scopes around it after it. */
+typedef struct settling {
     uint8_t *cost;    /* by fwd register: of computing it again, 0: it is saved or not needed */
     uint32_t ncost;
     instr **again;    /* by rev register: the instruction that makes it, not placed yet */
     uint32_t nagain;
+} settling;
+
+typedef struct settle {
+    diff *d;
+    scope *s;
+    settling *t;
+    regs pending;     /* rev registers with something in `again` */
 } settle;
 
 static unsigned cost_of(const prim *p)
@@ -109,7 +117,7 @@ static bool can_again(const settle *k, const instr *i, unsigned *left, reg *more
         reg x = i->src[j];
         if (d->info[x].def || x == *more) continue;
         if (d->rev_of[x] != REG_NONE) {
-            unsigned own = x < k->ncost ? k->cost[x] : 0;
+            unsigned own = x < k->t->ncost ? k->t->cost[x] : 0;
             if (own > *left) return false;
             *left -= own;
             continue;
@@ -130,15 +138,16 @@ static void pending(settle *k, instr *i)
 {
     diff *d = k->d;
     reg r = i->dst[0];
-    if (r >= k->nagain) {
-        uint32_t n = k->nagain * 2 > r + 1 ? k->nagain * 2 : r + 64;
+    if (r >= k->t->nagain) {
+        uint32_t n = k->t->nagain * 2 > r + 1 ? k->t->nagain * 2 : r + 64;
         instr **p = arena_alloc(&d->arena, n * sizeof *p);
         if (!p) { d->failed = true; vm_out_of_memory(d->m); return; }
-        if (k->nagain) memcpy(p, k->again, k->nagain * sizeof *p);
-        k->again = p;
-        k->nagain = n;
+        if (k->t->nagain) memcpy(p, k->t->again, k->t->nagain * sizeof *p);
+        k->t->again = p;
+        k->t->nagain = n;
     }
-    k->again[r] = i;
+    k->t->again[r] = i;
+    regs_add(d, &k->pending, r);
 }
 
 /* fwd register x in rev, whatever that takes. */
@@ -195,9 +204,9 @@ static void list_add(settle *k, list *l, instr *i)
 
 static void place(settle *k, list *l, reg r)
 {
-    if (r >= k->nagain || !k->again[r] || k->d->failed) return;
-    instr *i = k->again[r];
-    k->again[r] = NULL;
+    if (r >= k->t->nagain || !k->t->again[r] || k->d->failed) return;
+    instr *i = k->t->again[r];
+    k->t->again[r] = NULL;
     for (uint32_t j = 0; j < i->nsrc; j++) place(k, l, i->src[j]);
     list_add(k, l, i);
 }
@@ -207,6 +216,12 @@ static void place_for(settle *k, list *l, const instr *i)
     for (uint32_t j = 0; j < i->nsrc; j++) place(k, l, i->src[j]);
     for (uint32_t b = 0; b < i->nblocks; b++)
         for (uint32_t n = 0; n < i->blocks[b]->n; n++) place_for(k, l, i->blocks[b]->list[n]);
+}
+
+static int reg_order(const void *a, const void *b)
+{
+    reg x = *(const reg *)a, y = *(const reg *)b;
+    return x < y ? -1 : x > y;
 }
 
 static void place_all(settle *k)
@@ -219,7 +234,8 @@ static void place_all(settle *k)
         list_add(k, &l, rev->list[n]);
     }
     /* What only the caller is going to read comes last; what nobody reads goes as dead code. */
-    for (uint32_t r = 0; r < k->nagain && !d->failed; r++) place(k, &l, r);
+    if (k->pending.n) qsort(k->pending.of, k->pending.n, sizeof(reg), reg_order);
+    for (uint32_t j = 0; j < k->pending.n && !d->failed; j++) place(k, &l, k->pending.of[j]);
     if (d->failed) return;
     rev->list = l.of;
     rev->n = l.n;
@@ -228,11 +244,14 @@ static void place_all(settle *k)
 
 void scope_settle(diff *d, scope *s)
 {
-    settle k = {.d = d, .s = s};
+    settling *t = d->settling;
+    if (!t && (t = d->settling = arena_alloc(&d->arena, sizeof *t))) {
+        t->ncost = d->f->nregs;
+        t->cost = arena_alloc(&d->arena, t->ncost + 1);
+    }
+    settle k = {.d = d, .s = s, .t = t};
     uint32_t n = s->primal->n + 1, none = UINT32_MAX, *at = arena_alloc(&d->arena, n * sizeof *at);
-    k.ncost = d->f->nregs;
-    k.cost = arena_alloc(&d->arena, k.ncost + 1);
-    if (d->failed || !at || !k.cost) {
+    if (d->failed || !at || !t || !t->cost) {
         if (!d->failed) vm_out_of_memory(d->m);
         d->failed = true;
         return;
@@ -248,16 +267,16 @@ void scope_settle(diff *d, scope *s)
         const instr *i = maker(&k, r);
         unsigned left = AGAIN_MOST;
         reg more = REG_NONE;
-        if (r >= k.ncost || !can_again(&k, i, &left, &more)) continue;
+        if (r >= t->ncost || !can_again(&k, i, &left, &more)) continue;
         if (more != REG_NONE) diff_import(d, more);
-        k.cost[r] = (uint8_t)(1 + AGAIN_MOST - left);
+        t->cost[r] = (uint8_t)(1 + AGAIN_MOST - left);
         compute_again(&k, i, s->rev_saved.of[at[slot]]);
         any = true;
     }
     uint32_t kept = 0;
     for (uint32_t j = 0; j < s->saved.n && !d->failed; j++) {
         reg r = s->saved.of[j], x = d->info[r].meta_of;
-        if (r < k.ncost && k.cost[r]) continue;
+        if (r < t->ncost && t->cost[r]) continue;
         if (x != REG_NONE && d->rev_of[x] != REG_NONE) {
             instr *i = instr_new(&d->rb, OP_CODE_PRIM, d->info[r].meta_prim, 1, 1, 0);
             if (!i) { d->failed = true; return; }

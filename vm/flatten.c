@@ -7,7 +7,6 @@
  * start from the same state of slots and, because live.c dropped what the other arm used, end in the
  * same state; so does the body of a loop; run_check holds this against the result. */
 #include "run.h"
-#include <assert.h>
 #include <string.h>
 
 #define OCCUPIED 1u /* a live register is here; the rest of the state counts reservations */
@@ -24,6 +23,8 @@ typedef struct flat {
     uint8_t *plain;     /* by register: a constant without an object, so that nothing need drop it */
     uint32_t *state; uint32_t nslots, slots_cap;
     uint32_t *free; uint32_t nfree, free_cap;
+    struct change *changes; uint32_t nchanges, changes_cap; /* of the two, to be undone after an IF's first arm */
+    uint32_t arms;      /* first arms around the instruction being flattened */
     struct traffic *traffic; uint32_t traffic_cap; /* by slot: see moves */
     uint32_t *w; uint32_t n, cap;
     const instr **instrs; uint32_t ninstrs, instrs_cap;
@@ -99,13 +100,31 @@ static void label_here(flat *f, uint32_t at)
 
 /* --- slots ---------------------------------------------------------------------------------- */
 
+/* What undoes one change: a state to be set again, a slot that was taken off the free ones, or put there. */
+typedef struct change { enum { STATE_SET, FREE_TAKEN, FREE_PUT } what; uint32_t slot, state; } change;
+
+static void note(flat *f, change c)
+{
+    void *p = f->changes;
+    if (!f->arms || !room(f, &p, f->nchanges, &f->changes_cap, sizeof *f->changes)) return;
+    f->changes = p;
+    f->changes[f->nchanges++] = c;
+}
+
+static void set_state(flat *f, uint32_t s, uint32_t state)
+{
+    note(f, (change){STATE_SET, s, f->state[s]});
+    f->state[s] = state;
+}
+
 static uint32_t slot_new(flat *f, uint32_t state)
 {
     /* The one freed last; it may have been taken since, and then stands here for nothing. */
     while (f->nfree) {
         uint32_t s = f->free[--f->nfree];
+        note(f, (change){FREE_TAKEN, s, 0});
         if (f->state[s]) continue;
-        f->state[s] = state;
+        set_state(f, s, state);
         return s;
     }
     uint32_t s = f->nslots;
@@ -113,7 +132,8 @@ static uint32_t slot_new(flat *f, uint32_t state)
     if (!room(f, &p, s, &f->slots_cap, sizeof *f->state)) return 0;
     f->state = p;
     f->nslots++;
-    f->state[s] = state;
+    f->state[s] = 0;
+    set_state(f, s, state);
     return s;
 }
 
@@ -123,12 +143,27 @@ static void slot_free(flat *f, uint32_t s)
     if (!room(f, &p, f->nfree, &f->free_cap, sizeof *f->free)) return;
     f->free = p;
     f->free[f->nfree++] = s;
+    note(f, (change){FREE_PUT, s, 0});
+}
+
+/* Everything as it was when there were `mark` changes; slots that are new since then are free. */
+static void undo(flat *f, uint32_t mark, uint32_t nslots)
+{
+    while (f->nchanges > mark) {
+        change c = f->changes[--f->nchanges];
+        switch (c.what) {
+        case STATE_SET: f->state[c.slot] = c.state; break;
+        case FREE_TAKEN: f->free[f->nfree++] = c.slot; break;
+        case FREE_PUT: f->nfree--; break;
+        }
+    }
+    for (uint32_t s = f->nslots; s-- > nslots && !f->failed;) slot_free(f, s);
 }
 
 static void slot_unuse(flat *f, uint32_t s, uint32_t what)
 {
     if (f->failed) return;
-    f->state[s] -= what;
+    set_state(f, s, f->state[s] - what);
     if (f->state[s] == 0) slot_free(f, s);
 }
 
@@ -137,7 +172,7 @@ static uint32_t define(flat *f, reg r)
 {
     uint32_t h = f->hint[r];
     if (h != SLOT_NONE && !f->failed && !(f->state[h] & OCCUPIED)) {
-        f->state[h] |= OCCUPIED;
+        set_state(f, h, f->state[h] | OCCUPIED);
         return f->slot[r] = h;
     }
     return f->slot[r] = slot_new(f, OCCUPIED);
@@ -298,7 +333,7 @@ static void yield(flat *f, const live_instr *li, uint32_t skip, const uint32_t *
     for (uint32_t s = 0; s < i->nsrc; s++)
         if (li->last[s]) dies(f, i->src[s]);
     if (hidden != SLOT_NONE) slot_unuse(f, hidden, OCCUPIED);
-    for (uint32_t k = 0; k < n && !f->failed; k++) f->state[to[k]] |= OCCUPIED;
+    for (uint32_t k = 0; k < n && !f->failed; k++) set_state(f, to[k], f->state[to[k]] | OCCUPIED);
 }
 
 static void hints(flat *f, const live_block *b, uint32_t skip, const uint32_t *to)
@@ -324,7 +359,7 @@ static uint32_t *reserve_results(flat *f, const instr *i)
             for (uint32_t e = 0; e < d; e++) twice |= to[e] == h;
             if (!twice) {
                 to[d] = h;
-                f->state[h] += RESERVED;
+                set_state(f, h, f->state[h] + RESERVED);
                 continue;
             }
         }
@@ -337,7 +372,7 @@ static void results_stand(flat *f, const instr *i, const uint32_t *to)
 {
     for (uint32_t d = 0; d < i->ndst && !f->failed; d++) {
         f->slot[i->dst[d]] = to[d];
-        f->state[to[d]] = (f->state[to[d]] - RESERVED) | OCCUPIED;
+        set_state(f, to[d], (f->state[to[d]] - RESERVED) | OCCUPIED);
     }
 }
 
@@ -349,12 +384,10 @@ static void flat_if(flat *f, const live_instr *li)
     operands(f, li);
     uint32_t to_else = label_word(f);
     uint32_t *to = reserve_results(f, i);
-    uint32_t n = f->nslots, nfree = f->nfree;
-    uint32_t *before = take(f, n * sizeof *before), *were_free = take(f, nfree * sizeof *were_free);
+    uint32_t n = f->nslots, mark = f->nchanges;
     if (f->failed) return;
-    memcpy(before, f->state, n * sizeof *before);
-    if (nfree) memcpy(were_free, f->free, nfree * sizeof *were_free);
 
+    f->arms++;
     hints(f, &li->blocks[0], 0, to);
     flat_list(f, &li->blocks[0]);
     yield(f, terminator(&li->blocks[0]), 0, to, NULL);
@@ -364,21 +397,12 @@ static void flat_if(flat *f, const live_instr *li)
     label_here(f, to_else);
     if (f->failed) return;
 
-    uint32_t n1 = f->nslots;
-    uint32_t *after = take(f, n1 * sizeof *after);
+    f->arms--;
     if (f->failed) return;
-    memcpy(after, f->state, n1 * sizeof *after);
-    memcpy(f->state, before, n * sizeof *before);
-    memset(f->state + n, 0, (n1 - n) * sizeof *f->state);
-    /* What was free before is again, and so is what the first arm added. */
-    f->nfree = 0;
-    for (uint32_t s = n1; s-- > n && !f->failed;) slot_free(f, s);
-    for (uint32_t k = 0; k < nfree && !f->failed; k++) slot_free(f, were_free[k]);
-    if (f->failed) return;
+    undo(f, mark, n);
     hints(f, &li->blocks[1], 0, to);
     flat_list(f, &li->blocks[1]);
     yield(f, terminator(&li->blocks[1]), 0, to, NULL);
-    assert(f->failed || memcmp(after, f->state, n1 * sizeof *after) == 0);
     label_here(f, to_end);
     f->index = mine;
     results_stand(f, i, to);
@@ -401,10 +425,10 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
         for (uint32_t e = 0; e < k; e++) hinted &= to[e] != h;
         if (hinted) {
             to[k] = h;
-            f->state[h] += RESERVED;
+            set_state(f, h, f->state[h] + RESERVED);
         } else if (li->last[head + k] && !f->pinned[r]) {
             to[k] = f->slot[r];
-            f->state[to[k]] += RESERVED; /* and stays occupied */
+            set_state(f, to[k], f->state[to[k]] + RESERVED); /* and stays occupied */
         } else
             to[k] = slot_new(f, RESERVED);
         v[k] = (move){r, f->slot[r], to[k], li->last[head + k] && !f->pinned[r], false};
@@ -414,7 +438,7 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
     moves(f, v, n);
     for (uint32_t k = 0; k < n; k++)
         if (li->last[head + k] && to[k] != f->slot[i->src[head + k]]) dies(f, i->src[head + k]);
-    for (uint32_t k = 0; k < n; k++) f->state[to[k]] |= OCCUPIED;
+    for (uint32_t k = 0; k < n; k++) set_state(f, to[k], f->state[to[k]] | OCCUPIED);
     return to;
 }
 
@@ -778,6 +802,7 @@ static run *flatten(vm *m, code *c)
     memory_free(&m->mem, MEM_CODE, f.state, f.slots_cap * sizeof *f.state);
     memory_free(&m->mem, MEM_CODE, f.traffic, f.traffic_cap * sizeof *f.traffic);
     memory_free(&m->mem, MEM_CODE, f.free, f.free_cap * sizeof *f.free);
+    memory_free(&m->mem, MEM_CODE, f.changes, f.changes_cap * sizeof *f.changes);
     memory_free(&m->mem, MEM_CODE, f.w, f.cap * sizeof *f.w);
     memory_free(&m->mem, MEM_CODE, (void *)f.instrs, f.instrs_cap * sizeof *f.instrs);
     arena_close(&f.arena);

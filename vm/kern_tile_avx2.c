@@ -1,18 +1,10 @@
 /* kern_tile_avx2.c: tile kernels for processors with AVX2 and fused multiply-add. Only SLEEF's own
  * functions fuse; what is written here rounds after every operation, as everywhere. */
-#if defined(__clang__)
-#include <immintrin.h>
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#if !defined(__AVX2__)
-#define __AVX__ 1 /* sleef.h declares by these */
-#define __AVX2__ 1
-#define __FMA__ 1
-#endif
-#else
+#if !defined(__clang__) /* which is given -mavx2 -mfma: see Makefile */
 #pragma GCC target("avx2,fma")
 #pragma GCC optimize("O3,no-trapping-math,no-math-errno,fp-contract=off")
-#include <immintrin.h>
 #endif
+#include <immintrin.h>
 #include <sleef.h>
 #define SUFFIX avx2
 #define WIDTH 32 /* bytes of a vector */
@@ -21,6 +13,3 @@
 #define SLEEF_D1(name, u) Sleef_finz_##name##d1_##u##purecfma
 #define SLEEF_F1(name, u) Sleef_finz_##name##f1_##u##purecfma
 #include "kern_tile.inc"
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif

@@ -5,14 +5,10 @@
 #include "kern_util.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
-/* So that the header declares the avx functions, which run only when there is avx. */
+/* So that the header declares the avx functions, which run only when there is avx; clang, for which a vector's way
+   into a call is the whole file's, is given -mavx (Makefile). */
 #if defined(__clang__)
-#if !defined(__AVX__)
-#define __AVX__ 1
-#endif
-#pragma clang attribute push(__attribute__((target("avx"))), apply_to = function)
 #include <sleef.h>
-#pragma clang attribute pop
 #else
 #pragma GCC push_options
 #pragma GCC target("avx")

@@ -43,6 +43,13 @@ awk 'BEGIN { for (i = 0; i < 200000; i++) print "fn f" i "(x) = x + " i; print "
 awk 'BEGIN { for (i = 0; i < 300000; i++) print "x" i % 1000 " = " i; print "print(x5)" }' >stmts.rl; expect 0 299005 stmts.rl
 awk 'BEGIN { printf "x = 5\nif (x == 0) { y = 0 }"; for (i = 1; i < 900; i++) print " else if (x == " i ") { y = " i " }"; print "print(y)" }' >elseif.rl
 expect 0 5 elseif.rl
+# Derivatives of long functions take memory as their length, not as its square.
+awk 'BEGIN { printf "fn f(x) {\nif (x == 0) { y = x }"; for (i = 1; i < 3000; i++) print " else if (x == " i ") { y = x * " i " }"; print " else { y = x }\ny\n}\nprint(grad(f)(5.0))" }' >elseg.rl
+expect 0 5 --limit 200MB elseg.rl
+for line in 'if (x > 2) { x = x * 1.1 }' 'for (i in 0..2) { x = sin(x) }' 'checkpoint < x = sin(x) >'; do
+    { echo 'fn f(x) {'; many 10000 "$line;"; printf '\nx\n}\nprint(grad(f)(0.0))\n'; } >long.rl
+    expect 0 1 --limit 150MB long.rl
+done
 awk 'BEGIN { for (i = 0; i < 100000; i++) print "a" i }' >names.rl; expect 2 'unknown name' names.rl
 printf 't = ()\nfor (i in 0..200000) { t = append(t, i) }\nprint(len(t))\n' >append.rl; expect 0 200000 append.rl
 printf 't = ()\nfor (i in 0..1000000) { t = (t,) }\nprint(t)\nu = t * 2\nprint(same(t, t))\n' >tuples.rl; expect 0 true tuples.rl
