@@ -402,8 +402,17 @@ static void sample(trace *t, trace_phase phase)
 
 static void add_event(trace *t, trace_act act, uint32_t step)
 {
-    if (t->nevents < EVENTS_MOST && ROOM(t->events, t->nevents, t->events_cap)) t->events[t->nevents++] = (trace_event){act, step};
+    if (t->nevents < EVENTS_MOST && ROOM(t->events, t->nevents, t->events_cap)) t->events[t->nevents++] = (trace_event){act, step, false};
     else t->full = true;
+}
+
+/* What enters a block belongs to the step it is part of; where it is of none, or of one that consists of others, to
+   the step that comes next: then `step` is UINT32_MAX in the end. */
+static void add_block_event(trace *t, trace_act act, uint32_t step)
+{
+    uint32_t n = t->nevents;
+    add_event(t, act, step);
+    if (t->nevents > n) t->events[n].block = true;
 }
 
 static step_path *path_at(struct watcher *w, uint64_t h, bool make)
@@ -469,8 +478,17 @@ static void number_steps(trace *t)
         for (uint32_t k = 0; k < t->nevents; k++) {
             trace_event e = t->events[k];
             bool state = e.act == ACT_STORE || e.act == ACT_RESTORE;
+            if (e.block && e.step != UINT32_MAX && (outer[e.step] || number[e.step] == UINT32_MAX)) e.step = UINT32_MAX;
             if (e.step == UINT32_MAX ? !state : outer[e.step] || number[e.step] == UINT32_MAX) continue;
             if (e.step != UINT32_MAX) e.step = number[e.step];
+            trace_event *last = n ? &t->events[n - 1] : NULL;
+            if (e.block && last && last->act != ACT_STORE && last->act != ACT_RESTORE && last->step == e.step) {
+                /* What enters a block within the step is the state before it; once is enough. */
+                if (n > 1 && last[-1].act == e.act && last[-1].step == e.step) continue;
+                trace_event step = *last;
+                *last = e;
+                e = step;
+            }
             t->events[n++] = e;
         }
     }
@@ -566,9 +584,9 @@ static void steps(trace *t, watched_frame *f, const uint32_t *w)
         } else loop_over(f, i);
         return;
     }
-    case RUN_FORCE: add_event(t, ACT_RESTORE, UINT32_MAX); return;
+    case RUN_FORCE: add_block_event(t, ACT_RESTORE, step_now(t, false)); return;
     case RUN_OTHER:
-        if (instr_at(fr, w)->op == OP_CODE_REPLAYABLE && f->phase != PHASE_REPLAY) add_event(t, ACT_STORE, UINT32_MAX);
+        if (instr_at(fr, w)->op == OP_CODE_REPLAYABLE && f->phase != PHASE_REPLAY) add_block_event(t, ACT_STORE, step_now(t, false));
         return;
     default: return;
     }

@@ -31,7 +31,7 @@ typedef struct trace_sample {
 } trace_sample;
 
 typedef enum trace_act { ACT_ADVANCE, ACT_RECORD, ACT_REPLAY, ACT_REVERSE, ACT_STORE, ACT_RESTORE } trace_act;
-typedef struct trace_event { trace_act act; uint32_t step; } trace_event;
+typedef struct trace_event { trace_act act; uint32_t step; bool block; /* STORE, RESTORE: of a block, not of a loop with slots */ } trace_event;
 
 enum { TRACE_ROWS = 1, TRACE_MEMORY = 2, TRACE_EVENTS = 4 };
 

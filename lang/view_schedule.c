@@ -115,6 +115,8 @@ static void as_svg(const trace *t, const char *title, text *out)
                 trace_event o = t->events[j];
                 if (o.act == ACT_RESTORE && o.step == e.step) {
                     end = here;
+                    /* Within a step that is being reversed it lasts until that is done. */
+                    if (o.block && j + 1 < t->nevents && t->events[j + 1].act == ACT_REVERSE && t->events[j + 1].step == e.step) end += dx;
                     found = true;
                 }
                 if (o.act != ACT_STORE && o.act != ACT_RESTORE) here += dx;

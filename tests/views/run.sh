@@ -107,6 +107,17 @@ has "$tmp/mlp.everything.json" '"no blocks"'
 "$replay" memory mlp.rl --save=dots -o "$tmp/mlp.dots.json"
 has "$tmp/mlp.dots.json" '"save = \"dots\""'
 
+# A block within a step holds the state before it until the step is reversed.
+cat >"$tmp/within.rl" <<'EOF'
+fn f(x) { for (i in 0..3) { checkpoint < y = tanh(x * x); x = sin(y) * y + x > }; sum(x) }
+x = linspace(0, 1, 9)
+EOF
+"$replay" schedule "$tmp/within.rl" 'f(x)' -o "$tmp/within.txt"
+printf '%s\n' 'store state before step 0' 'record step 0' 'store state before step 1' 'record step 1' 'store state before step 2' 'record step 2' \
+    'restore state before step 2' 'reverse step 2' 'restore state before step 1' 'reverse step 1' 'restore state before step 0' 'reverse step 0' >"$tmp/want"
+sed 's/  */ /g; $d' "$tmp/within.txt" | diff "$tmp/want" - >"$tmp/out"
+ok $? "schedule of blocks within steps: $(cat "$tmp/out")"
+
 # saved() says the same, and so does the picture of what is kept; each block avoids what it would keep without.
 for f in 'mlp loss(w1, w2, w3, x)' 'steps run(w, h)' 'scalar both(2.0)'; do
     name=${f%% *} call=${f#* }
