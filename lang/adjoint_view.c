@@ -201,6 +201,15 @@ static void say_yield(view *v, const instr *i, const instr *around)
         text a, b;
         text_open(&a, &v->m->mem);
         text_open(&b, &v->m->mem);
+        if (v->s.def[from] && v->s.def[from]->op == OP_CODE_PRIM && spell_inline(&v->s, from)) {
+            instr given = *v->s.def[from]; /* as if it gave the result itself: it may add to it */
+            given.dst = &to;
+            spell_instr(&v->s, &given, &a);
+            if (a.n) say(v, 0, text_str(&a));
+            text_close(&a);
+            text_close(&b);
+            continue;
+        }
         spell_reg(&v->s, to, &a);
         spell_reg(&v->s, from, &b);
         if (strcmp(text_str(&a), text_str(&b))) {
