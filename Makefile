@@ -42,7 +42,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind asan tsan check format flags bench bench-more install clean help
+.PHONY: all deps run test budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -130,6 +130,10 @@ cases: $(BUILD)/replay
 # Programs under budgets from their peak down: BUDGETS= how many.
 budgets: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay BUDGETS=$${BUDGETS:-8} tests/run_budgets.sh
+
+# Budgets beside a search through all schedules of small chains: CHAINS=, STEPS=, SEED=.
+yardstick: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/run_yardstick.sh
 
 # The examples print what their comments say.
 examples: $(BUILD)/replay
