@@ -42,7 +42,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind asan tsan check format flags bench bench-more install clean help
+.PHONY: all deps run test budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind coverage asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -54,6 +54,7 @@ help:
 	@echo "make bench     against PyTorch, JAX and ADOL-C, which it installs"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
 	@echo "make valgrind  the unit tests under valgrind"
+	@echo "make coverage  the lines that the tests run"
 	@echo "make fuzz      fuzzers, each for FUZZ_SECONDS (60); see tests/fuzz"
 	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
@@ -238,6 +239,14 @@ fuzz:
 	    $(BUILD)/fuzz/$$t.fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 -print_final_stats=1 \
 	        -artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t $$(ls -d tests/fuzz/corpus/$$t 2>/dev/null) || exit 1; \
 	done
+
+# Lines of vm and lang that the tests run, by gcc's gcov: COVERAGE_PARTS= which tests. The least covered files come last.
+COVERAGE_PARTS ?= unit table cases numpy spec golden examples repl views limits faults
+coverage:
+	$(MAKE) -j$(JOBS) BUILD=$(BUILD)/coverage OPT=-O1 CFLAGS=--coverage $(BUILD)/coverage/replay $(UNIT_BIN:$(BUILD)/%=$(BUILD)/coverage/%)
+	find $(BUILD)/coverage -name '*.gcda' -delete
+	@for part in $(COVERAGE_PARTS); do $(MAKE) --no-print-directory BUILD=$(BUILD)/coverage OPT=-O1 CFLAGS=--coverage $$part || exit 1; done
+	@find $(BUILD)/coverage/vm $(BUILD)/coverage/lang -name '*.gcda' -exec gcov -n {} + 2>/dev/null | tests/coverage.sh
 
 # The unit tests under valgrind, which it installs: any error and any leak fails.
 VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
