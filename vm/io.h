@@ -83,6 +83,10 @@ bool io_state_write(io_out *out, value v);
 /* Whether a file whose first n bytes these are is a saved state, whatever its name. */
 bool io_state_begins(const char *s, size_t n);
 
+/* Appends a field without a look at those before it (record_set looks at each), consuming v; in the end record_twice
+   gives a name that stands there twice, or 0. False: no memory. (io_tree.c) */
+bool record_append(vm *m, record *u, symbol name, value v);
+bool record_twice(vm *m, const record *u, symbol *twice);
 /* Whether n bytes are UTF-8 text. (io_csv.c) */
 bool utf8_valid(const char *s, size_t n);
 /* JSON text as a value; errors say the line. */

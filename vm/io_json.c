@@ -143,6 +143,21 @@ static bool read_list(reader *r, int depth, value *out) {
     return list_value(r, t, out);
 }
 
+/* Of a name that is there several times the last value counts, in the place of the first. */
+static bool last_wins(reader *r, value *t)
+{
+    record *all = as_record(*t), *u = record_new(r->m, 0, all->n);
+    if (!u) return false;
+    value once = value_object(&u->h);
+    for (uint32_t i = 0; i < all->n; i++) {
+        if (!record_set(r->m, &once, all->names[i], all->v[i])) return value_release(r->m, once), false;
+        value_retain(all->v[i]);
+    }
+    value_release(r->m, *t);
+    *t = once;
+    return true;
+}
+
 static bool read_object(reader *r, int depth, value *out) {
     record *u = record_new(r->m, 0, 4);
     if (!u) return false;
@@ -156,13 +171,16 @@ static bool read_object(reader *r, int depth, value *out) {
             if (ok && !y) ok = vm_out_of_memory(r->m);
             text_close(&name);
             ok = ok && (next_is(r, ':') || expected(r, "a colon")) && read_value(r, depth + 1, &v);
-            if (ok && !record_set(r->m, &t, y, v)) value_release(r->m, v), ok = false;
+            if (ok && !record_append(r->m, u, y, v)) value_release(r->m, v), ok = false;
             if (!ok) return value_release(r->m, t), false;
             if (next_is(r, '}')) break;
             if (!next_is(r, ',')) return value_release(r->m, t), expected(r, "a comma or a closing brace");
         }
-    *out = t;
-    return true;
+    symbol twice;
+    bool fine = record_twice(r->m, u, &twice) && (!twice || last_wins(r, &t));
+    if (fine) *out = t;
+    else value_release(r->m, t);
+    return fine;
 }
 
 static bool read_value(reader *r, int depth, value *out) {

@@ -10,7 +10,6 @@
 #include "kern_util.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 enum { VERSION = 1 };
@@ -376,41 +375,10 @@ static bool take_part(reader *r, value *out)
     return true;
 }
 
-static int symbol_order(const void *a, const void *b)
-{
-    symbol x = *(const symbol *)a, y = *(const symbol *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* Appended without a look at the fields before it: see names_differ. */
-static bool record_append(vm *m, record *u, symbol name, value v)
-{
-    if (u->n == u->cap) {
-        record *more = record_new(m, u->n, u->cap + u->cap / 2 + 4);
-        if (!more) return false;
-        memcpy(more->v, u->v, u->n * sizeof *u->v);
-        memcpy(more->names, u->names, u->n * sizeof *u->names);
-        record was = *u;
-        u->v = more->v, u->names = more->names, u->cap = more->cap;
-        more->v = was.v, more->names = was.names, more->cap = was.cap, more->n = 0;
-        value_release(m, value_object(&more->h));
-    }
-    u->names[u->n] = name;
-    u->v[u->n++] = v;
-    return true;
-}
-
 static bool names_differ(reader *r, const record *u)
 {
-    size_t bytes = u->n * sizeof *u->names;
-    symbol *names = memory_alloc(&r->m->mem, MEM_OTHER, bytes);
-    if (!names) return vm_out_of_memory(r->m);
-    if (bytes) memcpy(names, u->names, bytes);
-    if (u->n) qsort(names, u->n, sizeof *names, symbol_order);
-    symbol twice = 0;
-    for (uint32_t i = 1; i < u->n; i++)
-        if (names[i] == names[i - 1]) twice = names[i];
-    memory_free(&r->m->mem, MEM_OTHER, names, bytes);
+    symbol twice;
+    if (!record_twice(r->m, u, &twice)) return false;
     return !twice || io_fail(r->in, "byte %zu: a record that ends here has two fields \"%s\"", r->in->at, symbol_name(r->m->symbols, twice));
 }
 

@@ -1,11 +1,51 @@
 /* io_tree.c: nested records and tuples as lists of paths and numbers, and back, for the formats that hold
  * named arrays (npz, safetensors). A tuple's parts are named by their places, and fields that are
- * named 0, 1, 2 … come back as a tuple. */
+ * named 0, 1, 2 … come back as a tuple. And records that are read field by field, however many they have. */
 #include "io.h"
 #include "kern_util.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 #define DEPTH 64
+
+/* --- records of many fields ----------------------------------------------------------------------- */
+
+static int symbol_order(const void *a, const void *b) {
+    symbol x = *(const symbol *)a, y = *(const symbol *)b;
+    return x < y ? -1 : x > y;
+}
+
+bool record_append(vm *m, record *u, symbol name, value v) {
+    if (u->n == u->cap) {
+        record *more = record_new(m, u->n, u->cap + u->cap / 2 + 4);
+        if (!more) return false;
+        memcpy(more->v, u->v, u->n * sizeof *u->v);
+        memcpy(more->names, u->names, u->n * sizeof *u->names);
+        record was = *u;
+        u->v = more->v, u->names = more->names, u->cap = more->cap;
+        more->v = was.v, more->names = was.names, more->cap = was.cap, more->n = 0;
+        value_release(m, value_object(&more->h));
+    }
+    u->names[u->n] = name;
+    u->v[u->n++] = v;
+    return true;
+}
+
+bool record_twice(vm *m, const record *u, symbol *twice) {
+    size_t bytes = u->n * sizeof *u->names;
+    *twice = 0;
+    if (u->n < 2) return true;
+    symbol *names = memory_alloc(&m->mem, MEM_OTHER, bytes);
+    if (!names) return vm_out_of_memory(m);
+    memcpy(names, u->names, bytes);
+    qsort(names, u->n, sizeof *names, symbol_order);
+    for (uint32_t i = 1; i < u->n; i++)
+        if (names[i] == names[i - 1]) *twice = names[i];
+    memory_free(&m->mem, MEM_OTHER, names, bytes);
+    return true;
+}
+
+/* --- leaves ------------------------------------------------------------------------------------------ */
 
 bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v) {
     if (l->n == l->cap) {

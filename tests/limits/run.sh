@@ -43,6 +43,8 @@ awk 'BEGIN { for (i = 0; i < 200000; i++) print "fn f" i "(x) = x + " i; print "
 awk 'BEGIN { for (i = 0; i < 300000; i++) print "x" i % 1000 " = " i; print "print(x5)" }' >stmts.rl; expect 0 299005 stmts.rl
 awk 'BEGIN { printf "x = 5\nif (x == 0) { y = 0 }"; for (i = 1; i < 900; i++) print " else if (x == " i ") { y = " i " }"; print "print(y)" }' >elseif.rl
 expect 0 5 elseif.rl
+awk 'BEGIN { printf "{"; for (i = 0; i < 300000; i++) printf "\"a%d\": 1,\n", i; print "\"b\": 2}" }' >names.json
+expect 0 300001 --time 15 -e 'print(len(keys(load("names.json"))))'
 # Derivatives of long functions take memory as their length, not as its square.
 awk 'BEGIN { printf "fn f(x) {\nif (x == 0) { y = x }"; for (i = 1; i < 3000; i++) print " else if (x == " i ") { y = x * " i " }"; print " else { y = x }\ny\n}\nprint(grad(f)(5.0))" }' >elseg.rl
 expect 0 5 --limit 200MB elseg.rl
