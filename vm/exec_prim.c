@@ -105,7 +105,7 @@ _Static_assert(sizeof(random_state) == 2 * sizeof(int64_t), "a state is a pair")
 static bool again_random(vm *m, const apply *a)
 {
     value state;
-    if (!keep_lookup(m, a->origin, &state)) return true;
+    if (!keep_lookup(m, a->p, a->origin, a->args, a->n, &state)) return true;
     if (state.tag == V_ARRAY) memcpy(&m->random, as_array(state)->data, sizeof m->random);
     bool fine = keep_offer(m, a->p, a->origin, a->args, a->n, state);
     value_release(m, state);
@@ -118,7 +118,7 @@ static bool run_prim(struct exec *x, const frame *f, const uint32_t *w, const ap
     bool trace = m->config.trace_nan && !(a->p->attrs & (A_INPUT | A_OUTPUT));
     for (uint32_t i = 0; trace && i < a->n; i++) trace = !unusual(a->args[i], 0);
     bool keeping = a->keepable && m->keep && m->keep->n, sets_random = keeping && (a->p->attrs & A_INPUT) && (a->p->attrs & A_RANDOM);
-    if (keeping && keep_lookup(m, a->origin, out)) {
+    if (keeping && keep_lookup(m, a->p, a->origin, a->args, a->n, out)) {
         if (keep_offer(m, a->p, a->origin, a->args, a->n, *out) && (!sets_random || again_random(m, a))) return true;
         value_release(m, *out);
         return false;

@@ -2,11 +2,15 @@
  *
  * In goes every result of a keepable primitive while contexts are active (residual.h); a recorder
  * appends what its policy wants to its residual, a reader hands it out again under the instruction's
- * origin. What must hold: the n-th time an origin is looked up while a residual is forced is the n-th
- * time it ran under that residual; so a value supplied by a reader is offered only to contexts further
- * in, whose own first run this is. */
+ * origin, for the same arguments. What must hold, for what was read from the world alone: the n-th time
+ * an origin is looked up while a residual is forced is the n-th time it ran under that residual; so a
+ * value supplied by a reader is offered only to contexts further in, whose own first run this is.
+ *
+ * Arguments are told apart by a digest of 64 bits of all their bits, dtypes and shapes: two that differ
+ * share one by chance in about 1 of 2^64 pairs. */
 #include "residual.h"
 #include "vm.h"
+#include "array.h"
 #include "spill.h"
 #include <string.h>
 
@@ -50,7 +54,7 @@ static bool slots_grow(vm *m, keep_list *l)
     return true;
 }
 
-bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v)
+bool keep_list_add(vm *m, keep_list *l, uint32_t origin, uint64_t key, value v)
 {
     if (l->n == l->cap) {
         uint32_t cap = l->cap ? l->cap * 2 : 4;
@@ -68,8 +72,18 @@ bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v)
         l->of[s->newest].next = l->n;
         s->newest = l->n;
     }
-    l->of[l->n++] = (kept){origin, UINT32_MAX, value_retain(v), NULL};
+    l->of[l->n++] = (kept){origin, UINT32_MAX, key, value_retain(v), NULL};
     value_hold(m, v);
+    return true;
+}
+
+bool keep_list_copy(vm *m, keep_list *l, const keep_list *from)
+{
+    for (uint32_t i = 0; i < from->n; i++) {
+        const kept *k = &from->of[i];
+        if (!keep_list_add(m, l, k->origin, k->key, k->v)) return false;
+        if (k->disk) l->of[l->n - 1].disk = spill_retain(k->disk);
+    }
     return true;
 }
 
@@ -172,34 +186,6 @@ static bool read_kept(vm *m, kept *v, bool last, value *out)
     return fine;
 }
 
-bool keep_lookup(vm *m, uint32_t origin, value *out)
-{
-    keep *k = m->keep;
-    for (uint32_t i = k->n; i-- > 0;) {
-        keep_context *c = &k->of[i];
-        if (!c->reading) continue;
-        keep_list *l = &c->r->keep;
-        uint32_t s = slot_index(l, origin);
-        if (l->slots[s].first == UINT32_MAX || c->cursors[s] == UINT32_MAX) continue;
-        kept *v = &l->of[c->cursors[s]];
-        c->cursors[s] = v->next;
-        if (v->disk) {
-            k->from = i + 1;
-            return read_kept(m, v, c->r->h.refs == 1, out);
-        }
-        if (c->r->h.refs == 1) { /* only this replay is left to want it */
-            value_unhold(m, v->v);
-            *out = v->v;
-            v->v = value_undef();
-        } else
-            *out = value_retain(v->v);
-        k->from = i + 1;
-        return true;
-    }
-    k->from = 0;
-    return false;
-}
-
 static bool dot_without_batch(const value *args, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
@@ -237,13 +223,133 @@ static bool wants(keep_context *c, const prim *p, const value *args, uint32_t n)
     }
 }
 
+/* --- digests of arguments --------------------------------------------------------------------- */
+
+enum { DIGEST_LANES = 4 };
+typedef struct digest { uint64_t lane[DIGEST_LANES]; } digest;
+
+static uint64_t mixed(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9e3779b97f4a7c15u; /* odd: for one x, no two h come together */
+    return h << 29 | h >> 35;
+}
+
+static void digest_bytes(digest *d, const char *s, size_t n)
+{
+    uint64_t w[DIGEST_LANES];
+    for (; n >= sizeof w; s += sizeof w, n -= sizeof w) {
+        memcpy(w, s, sizeof w);
+        for (int k = 0; k < DIGEST_LANES; k++) d->lane[k] = mixed(d->lane[k], w[k]);
+    }
+    memset(w, 0, sizeof w);
+    memcpy(w, s, n);
+    for (int k = 0; k < DIGEST_LANES; k++) d->lane[k] = mixed(d->lane[k], w[k]);
+}
+
+static void digest_numbers(digest *d, const value *v)
+{
+    shaped s;
+    shaped_of(v, &s);
+    int64_t head[RANK_MAX + 3] = {v->tag, v->weak, s.dtype};
+    memcpy(head + 3, s.shape, (size_t)s.rank * sizeof *s.shape);
+    digest_bytes(d, (const char *)head, (size_t)(s.rank + 3) * sizeof *head);
+    double piece[1024];
+    for (int64_t i = 0; i < s.size; i += 1024) {
+        int64_t n = s.size - i < 1024 ? s.size - i : 1024;
+        shape_gather(&s, s.dtype, piece, i, n);
+        digest_bytes(d, (const char *)piece, (size_t)n * dtype_size[s.dtype]);
+    }
+}
+
+/* Bounded by how deep a program nests records and tuples; false: something in it has no digest. */
+static bool digest_value(digest *d, const value *v)
+{
+    const value *parts = NULL;
+    uint32_t n = 0;
+    switch ((value_tag)v->tag) {
+    case V_TUPLE: parts = as_tuple(*v)->v, n = as_tuple(*v)->n; break;
+    case V_RECORD: parts = as_record(*v)->v, n = as_record(*v)->n; break;
+    case V_STRING: digest_bytes(d, as_string(*v)->s, as_string(*v)->length); return true;
+    case V_BOOL: case V_I64: case V_F32: case V_F64: case V_ARRAY: digest_numbers(d, v); return true;
+    case V_NONE: case V_UNDEF: case V_ZERO: break;
+    default: return false;
+    }
+    uint64_t head[2] = {v->tag, n};
+    digest_bytes(d, (const char *)head, sizeof head);
+    if (v->tag == V_RECORD) digest_bytes(d, (const char *)as_record(*v)->names, n * sizeof(symbol));
+    for (uint32_t i = 0; i < n; i++)
+        if (!digest_value(d, &parts[i])) return false;
+    return true;
+}
+
+/* The arguments' digest; what is read from the world has none, and 0 here. False: it is not to be kept. */
+static bool key_of(const prim *p, const value *args, uint32_t n, uint64_t *key)
+{
+    *key = 0;
+    if (p->attrs & A_INPUT) return true;
+    digest d = {{1, 2, 3, 4}};
+    for (uint32_t i = 0; i < n; i++)
+        if (!digest_value(&d, &args[i])) return false;
+    for (int k = 0; k < DIGEST_LANES; k++) *key = mixed(*key, d.lane[k]);
+    return true;
+}
+
+/* The value kept under an origin with this key: from the cursor on, then from the first. What was given away is not
+   there any more. UINT32_MAX: none. */
+static uint32_t find_kept(const keep_list *l, uint32_t first, uint32_t cursor, uint64_t key)
+{
+    for (uint32_t i = cursor; i != UINT32_MAX; i = l->of[i].next)
+        if (l->of[i].key == key && l->of[i].v.tag != V_UNDEF) return i;
+    for (uint32_t i = first; i != cursor; i = l->of[i].next)
+        if (l->of[i].key == key && l->of[i].v.tag != V_UNDEF) return i;
+    return UINT32_MAX;
+}
+
+bool keep_lookup(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value *out)
+{
+    keep *k = m->keep;
+    uint64_t key;
+    bool has_key = false;
+    for (uint32_t i = k->n; i-- > 0;) {
+        keep_context *c = &k->of[i];
+        if (!c->reading || !wants(c, p, args, nargs)) continue;
+        keep_list *l = &c->r->keep;
+        uint32_t s = slot_index(l, origin);
+        if (l->slots[s].first == UINT32_MAX) continue;
+        if (!has_key && !key_of(p, args, nargs, &key)) break;
+        has_key = true;
+        uint32_t at = p->attrs & A_INPUT ? c->cursors[s] : find_kept(l, l->slots[s].first, c->cursors[s], key);
+        if (at == UINT32_MAX) continue;
+        kept *v = &l->of[at];
+        c->cursors[s] = v->next;
+        if (v->disk) {
+            k->from = i + 1;
+            return read_kept(m, v, c->r->h.refs == 1, out);
+        }
+        if (c->r->h.refs == 1) { /* only this replay is left to want it */
+            value_unhold(m, v->v);
+            *out = v->v;
+            v->v = value_undef();
+        } else
+            *out = value_retain(v->v);
+        k->from = i + 1;
+        return true;
+    }
+    k->from = 0;
+    return false;
+}
+
 bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result)
 {
     keep *k = m->keep;
+    uint64_t key;
+    bool has_key = false;
     for (uint32_t i = k->from; i < k->n; i++) {
         keep_context *c = &k->of[i];
         if (c->reading || !wants(c, p, args, nargs)) continue;
-        if (!keep_list_add(m, &c->r->keep, origin, result)) return false;
+        if (!has_key && !key_of(p, args, nargs, &key)) return true;
+        has_key = true;
+        if (!keep_list_add(m, &c->r->keep, origin, key, result)) return false;
         kept *v = &c->r->keep.of[c->r->keep.n - 1];
         /* What was read from the world cannot be had again from elsewhere. */
         if (c->r->options && c->r->options->spill && !(p->attrs & A_INPUT)) v->disk = spill_write(m, &v->v, 1);

@@ -426,8 +426,7 @@ static bool lift(prim_call *c, const residual *old, uint32_t order) {
     both->random = old->random;
     value_release(m, both->globals);
     both->globals = value_retain(old->globals);
-    for (uint32_t k = 0; fine && k < old->keep.n; k++)
-        fine = keep_list_add(m, &both->keep, old->keep.of[k].origin, old->keep.of[k].v);
+    fine = fine && keep_list_copy(m, &both->keep, &old->keep);
     if (!fine) value_release(m, value_object(&both->h));
     return fine && give(c, value_object(&both->h));
 }

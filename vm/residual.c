@@ -135,14 +135,9 @@ residual *residual_derived(vm *m, const residual *p, code *region)
         q->entered[i] = value_retain(p->entered[i]);
         value_hold(m, q->entered[i]);
     }
-    for (uint32_t i = 0; i < p->keep.n; i++) {
-        if (!keep_list_add(m, &q->keep, p->keep.of[i].origin, p->keep.of[i].v)) {
-            value_release(m, value_object(&q->h));
-            return NULL;
-        }
-        if (p->keep.of[i].disk) q->keep.of[i].disk = spill_retain(p->keep.of[i].disk);
-    }
-    return q;
+    if (keep_list_copy(m, &q->keep, &p->keep)) return q;
+    value_release(m, value_object(&q->h));
+    return NULL;
 }
 
 static void let_go(vm *m, value v)

@@ -8,9 +8,11 @@
  * Keeping. While a region runs for the first time under a gradient, its replayable residual is the
  * *recorder*: results of primitives its policy chooses (matrix products, named values) and of every
  * A_INPUT primitive are appended to its keep list, each under the `origin` of its instruction. While
- * it is forced it is the *reader*: such an instruction takes the next value kept under its origin
- * instead of running. Plain and fwd Code share origins, so this is a memo, invisible to meaning, and
- * every order of derivative works unchanged.
+ * it is forced it is the *reader*: such an instruction takes a value kept under its origin instead of
+ * running. What was read from the world is taken in order: every version of a Code that is derived from
+ * another reads it alike. All else is taken by what it was computed from, whose digest is kept beside it:
+ * versions may run an instruction more or less often, and in them products of tangents have other
+ * origins. So this is a memo, invisible to meaning, for every order of derivative.
  *
  * Holds. `object.holds` counts residuals and tapes that hold an object (directly; a container passes
  * its first hold on to its parts and takes its last one back). A buffer born since the outermost
@@ -20,7 +22,7 @@
 #include "code.h"
 #include "vm.h"
 
-typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ value v;
+typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ uint64_t key; /* of the arguments */ value v;
     struct spilled *disk; /* v has marks (spill.h); NULL: v is whole */ } kept;
 /* Values in order of execution within each origin: slots are a hash of origins (first UINT32_MAX: free),
    each with its first and newest value. */
@@ -79,14 +81,15 @@ bool keep_record(vm *m, residual *r);   /* the region runs for the first time */
 bool keep_read(vm *m, residual *r);     /* it is being forced */
 void keep_leave(vm *m);                 /* pops the innermost */
 void keep_leave_to(vm *m, uint32_t n);  /* after an error */
-/* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */
-bool keep_lookup(vm *m, uint32_t origin, value *out);
-/* After one ran, or was looked up: to every recorder whose policy wants it. False: no memory. */
 /* The innermost context, a recorder, goes on with r. */
 void keep_swap(vm *m, residual *r);
+/* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */
+bool keep_lookup(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value *out);
+/* After one ran, or was looked up: to every recorder whose policy wants it. False: no memory. */
 bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32_t nargs, value result);
-/* Appends v (borrowed), and holds it. */
-bool keep_list_add(vm *m, keep_list *l, uint32_t origin, value v);
+/* Appends v (borrowed), and holds it; all that is in `from`. */
+bool keep_list_add(vm *m, keep_list *l, uint32_t origin, uint64_t key, value v);
+bool keep_list_copy(vm *m, keep_list *l, const keep_list *from);
 void keep_open(vm *m);
 void keep_close(vm *m);
 /* How many arrays of their own memory are reachable from v but not from `without`, and their bytes: the

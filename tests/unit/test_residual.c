@@ -205,9 +205,9 @@ START_TEST(keep_contexts)
     if (input) {
         value v;
         ck_assert(keep_record(m, outer) && keep_record(m, inner));
-        ck_assert(!keep_lookup(m, 7, &v) && keep_offer(m, input, 7, NULL, 0, value_i64(1)));
+        ck_assert(!keep_lookup(m, input, 7, NULL, 0, &v) && keep_offer(m, input, 7, NULL, 0, value_i64(1)));
         keep_leave(m);
-        ck_assert(!keep_lookup(m, 7, &v) && keep_offer(m, input, 7, NULL, 0, value_i64(2)));
+        ck_assert(!keep_lookup(m, input, 7, NULL, 0, &v) && keep_offer(m, input, 7, NULL, 0, value_i64(2)));
         keep_leave(m);
         ck_assert_uint_eq(outer->keep.n, 2);
         ck_assert_uint_eq(inner->keep.n, 1);
@@ -215,10 +215,10 @@ START_TEST(keep_contexts)
         for (int again = 0; again < 2; again++) {
             residual *fresh = residual_new(m, c, 0);
             ck_assert(keep_read(m, outer) && keep_record(m, fresh));
-            ck_assert(keep_lookup(m, 7, &v) && v.u.i == 1 && keep_offer(m, input, 7, NULL, 0, v));
+            ck_assert(keep_lookup(m, input, 7, NULL, 0, &v) && v.u.i == 1 && keep_offer(m, input, 7, NULL, 0, v));
             keep_leave(m);
-            ck_assert(keep_lookup(m, 7, &v) && v.u.i == 2 && keep_offer(m, input, 7, NULL, 0, v));
-            ck_assert(!keep_lookup(m, 7, &v) && !keep_lookup(m, 8, &v));
+            ck_assert(keep_lookup(m, input, 7, NULL, 0, &v) && v.u.i == 2 && keep_offer(m, input, 7, NULL, 0, v));
+            ck_assert(!keep_lookup(m, input, 7, NULL, 0, &v) && !keep_lookup(m, input, 8, NULL, 0, &v));
             keep_leave(m);
             ck_assert_uint_eq(fresh->keep.n, 1);
             ck_assert_uint_eq(outer->keep.n, 2);
