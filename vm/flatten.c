@@ -510,7 +510,7 @@ static void flat_while(flat *f, const live_instr *li)
     op(f, RUN_COPY);
     word(f, flag);
     word(f, go);
-    if (li->last[0]) {
+    if (li->last[0] && !f->pinned[i->src[0]]) {
         op(f, RUN_DROP);
         word(f, f->slot[i->src[0]]);
         dies(f, i->src[0]);

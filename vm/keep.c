@@ -294,14 +294,16 @@ static bool key_of(const prim *p, const value *args, uint32_t n, uint64_t *key)
     return true;
 }
 
+static bool is_there(const kept *k, uint64_t key) { return k->key == key && (k->disk || k->v.tag != V_UNDEF); }
+
 /* The value kept under an origin with this key: from the cursor on, then from the first. What was given away is not
    there any more. UINT32_MAX: none. */
 static uint32_t find_kept(const keep_list *l, uint32_t first, uint32_t cursor, uint64_t key)
 {
     for (uint32_t i = cursor; i != UINT32_MAX; i = l->of[i].next)
-        if (l->of[i].key == key && l->of[i].v.tag != V_UNDEF) return i;
+        if (is_there(&l->of[i], key)) return i;
     for (uint32_t i = first; i != cursor; i = l->of[i].next)
-        if (l->of[i].key == key && l->of[i].v.tag != V_UNDEF) return i;
+        if (is_there(&l->of[i], key)) return i;
     return UINT32_MAX;
 }
 
