@@ -89,7 +89,8 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
         if (p->attrs & A_ZERO_SKIP) continue;
         a[k] = prim1(j, linear > 1 && only < 0 ? PRIM_instantiate : PRIM_fill_parts, 2, (reg[]){a[k], i->src[k]});
     }
-    return op1(j, OP_CODE_PRIM, i->imm, i->nsrc, a);
+    uint32_t row = i->imm == PRIM_finish ? PRIM_finish_tangent : i->imm == PRIM_instantiate ? PRIM_instantiate_tangent : i->imm;
+    return op1(j, OP_CODE_PRIM, row, i->nsrc, a);
 }
 
 /* Whether r, of a partial derivative's text, does no more than choose: it is a condition, a number, constant piece by

@@ -505,6 +505,7 @@ static step instantiate_step(prim_call *c, value d, value x, unsigned last, valu
 }
 
 bool kern_instantiate(prim_call *c) { return walk(c, instantiate_step, c->args[0], c->args[1], 0, &c->out); }
+bool kern_instantiate_tangent(prim_call *c) { return kern_instantiate(c); }
 
 static step finish_step(prim_call *c, value d, value x, unsigned last, value *out, walk_frame *frame)
 {
@@ -528,6 +529,7 @@ static step finish_step(prim_call *c, value d, value x, unsigned last, value *ou
 }
 
 bool kern_finish(prim_call *c) { return walk(c, finish_step, c->args[0], c->args[1], 0, &c->out); }
+bool kern_finish_tangent(prim_call *c) { return kern_finish(c); }
 
 bool kern_form(prim_call *c) { return form_of(c->vm, c->args[0], &c->out); }
 bool kern_form_shallow(prim_call *c) { return form_shallow(c->vm, c->args[0], &c->out); }

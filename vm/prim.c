@@ -284,6 +284,19 @@ static bool join_strings(prim_call *c)
     return true;
 }
 
+/* Arithmetic in a rule on cotangents of which some are symbolic zeros: is the result one? An absent cotangent leaves no
+   number behind, for adding 0 to -0 would show. */
+static bool zero_of_zeros(const prim *p, const prim_call *c)
+{
+    switch (prim_number(p)) {
+    case PRIM_mul: return c->args[0].tag == V_ZERO || c->args[1].tag == V_ZERO;
+    case PRIM_div: case PRIM_neg: return c->args[0].tag == V_ZERO;
+    case PRIM_add: case PRIM_sub: return c->args[0].tag == V_ZERO && c->args[1].tag == V_ZERO;
+    case PRIM_where: return c->args[1].tag == V_ZERO && c->args[2].tag == V_ZERO;
+    default: return false;
+    }
+}
+
 /* Calls the kernel on arguments that are no structures to map over. */
 static bool apply_leaf(prim_call *c)
 {
@@ -303,6 +316,10 @@ static bool apply_leaf(prim_call *c)
         if ((k == PRIM_eq || k == PRIM_ne) && compare_kinds(c)) return true;
         if (k == PRIM_add && c->args[0].tag == V_STRING && c->args[1].tag == V_STRING) return join_strings(c);
         return p->kernel(c);
+    }
+    if (zero_of_zeros(p, c)) {
+        c->out = value_zero();
+        return true;
     }
     if (p->attrs & A_ZERO_ABSORB) {
         uint64_t listed = prim_info_of(c->vm, p)->listed;
