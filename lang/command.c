@@ -1,6 +1,7 @@
 /* command.c: what the command does with a script: run it, check it, list its Code, and say at the end
  * what the run cost. */
 #include "command.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,10 @@ int command_run(host *h, const char *name, const char *s, size_t n, const run_op
         if (vm_run(m, c, &out)) value_release(m, out);
         else status = 1;
         code_release(c);
-        if (fflush(stdout)) status = 1;
+        if (fflush(stdout)) {
+            fprintf(stderr, "error[file]: output cannot be written: %s\n", strerror(errno));
+            status = 1;
+        }
         host_show_error(h);
     }
     if (c && m->config.profile) {

@@ -121,11 +121,15 @@ array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t 
 
 array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset)
 {
+    int64_t size = size_of_shape(rank, shape, 1);
+    if (size < 0) { /* a view costs no memory: only counting its elements fails */
+        vm_fail(m, DIAG_SHAPE, "an array of this shape would have more elements than 64 bits can count");
+        return NULL;
+    }
     array *v = header_new(m, (dtype)a->dtype, rank, shape);
     if (!v) return NULL;
     memcpy(array_stride(v), stride, (size_t)rank * sizeof(int64_t));
-    v->size = 1;
-    for (int i = 0; i < rank; i++) v->size *= shape[i];
+    v->size = size;
     v->dense = true;
     int64_t step = 1;
     if (v->size)

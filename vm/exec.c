@@ -398,6 +398,7 @@ do_keep_end: {
 }
 
 do_prim: /* scalars have had their chance: a primitive that fusing may start from has arrays, or fails */
+    if (INTERRUPTED(m)) goto interrupted;
     if (w[1] < prim_count && x->joins[w[1]] && prims[w[1]].tile) {
         const uint32_t *next;
         fuse_result fused = fuse_run(x, f, w, &next);
@@ -410,6 +411,7 @@ do_prim: /* scalars have had their chance: a primitive that fusing may start fro
     if (!exec_prim(x, f, w, false)) goto fail;
     STEP(4 + w[2]);
 do_prim_keep:
+    if (INTERRUPTED(m)) goto interrupted;
     if (!exec_prim(x, f, w, true)) goto fail;
     STEP(4 + w[2]);
 
