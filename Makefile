@@ -272,7 +272,7 @@ deps:
 run: $(BUILD)/replay
 	$(BUILD)/replay examples/penguins.rl
 
-C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/unit/*.[ch] tests/random/*.[ch] tests/table/*.[ch] tests/embed/*.[ch])
+C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/*/*.[ch] examples/*.c)
 format:
 	@dpkg-query -W clang-format >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends clang-format
 	clang-format -i $(C_FILES)

@@ -15,12 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char model[] =
-    "fn loss(p, x, y) {\n"
-    "  r = checkpoint < x @ p.w + p.b - y >\n"
-    "  mean(gentle(r))\n"
-    "}\n"
-    "fn step(p, x, y) = p - 0.5 * grad(loss)(p, x, y)\n";
+static const char model[] = "fn loss(p, x, y) {\n"
+                            "  r = checkpoint < x @ p.w + p.b - y >\n"
+                            "  mean(gentle(r))\n"
+                            "}\n"
+                            "fn step(p, x, y) = p - 0.5 * grad(loss)(p, x, y)\n";
 
 /* gentle(r) = r^2 / 2, element by element. x: of any shape; the result is like it. */
 static replay_value *gentle(replay *r, replay_value *const *args, size_t n, void *user)
@@ -50,8 +49,12 @@ int main(void)
     replay *r = replay_open(&config);
     if (!r) return complain(r);
 
-    replay_primitive p = {.size = sizeof p, .name = "gentle", .parameters = "r", .call = gentle,
-                          .derivative = "fn(dy, y, r) = dy * r", .help = "half the square"};
+    replay_primitive p = {.size = sizeof p,
+                          .name = "gentle",
+                          .parameters = "r",
+                          .call = gentle,
+                          .derivative = "fn(dy, y, r) = dy * r",
+                          .help = "half the square"};
     if (!replay_register(r, &p)) return complain(r);
     replay_value *done = replay_load(r, "model", model, 0);
     if (!done) return complain(r);

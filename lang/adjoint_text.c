@@ -20,7 +20,12 @@ static bool is_form(const instr *i) { return is_prim(i, "__form") || is_prim(i, 
 
 /* --- names for every value of the primal ------------------------------------------------------- */
 
-typedef struct naming { vm *m; code *f; uint32_t *line; bool failed; } naming;
+typedef struct naming {
+    vm *m;
+    code *f;
+    uint32_t *line;
+    bool failed;
+} naming;
 
 static void note_block(naming *n, const block *b, uint32_t line);
 
@@ -41,7 +46,8 @@ static void name_instr(naming *n, const instr *i)
     for (uint32_t k = 0; k < i->ndst; k++) {
         reg r = i->dst[k];
         n->line[r] = line_at(f, i->at, i->nblocks ? i->at.hi - 1 : i->at.lo);
-        if (i->op == OP_CODE_TUPLE && length > 2 && length <= TEXT_MOST && i->at.src == f->src && s[0] == '[' && !f->reg_names[r]) { /* the key of an index */
+        if (i->op == OP_CODE_TUPLE && length > 2 && length <= TEXT_MOST && i->at.src == f->src && s[0] == '[' &&
+            !f->reg_names[r]) { /* the key of an index */
             f->reg_names[r] = symbol_of(n->m->symbols, s + 1, length - 2);
             n->line[r] = 0;
         }
@@ -136,8 +142,7 @@ static void name_results(vm *m, const code *c, const block *b)
                 for (uint32_t j = 0; j < i->ndst && j < y->nsrc; j++) take_arm_name(m, c, i, i->dst[j], y->src[j], k);
             }
         if (i->op == OP_CODE_LOOP && i->blocks[0]->nparams >= i->ndst)
-            for (uint32_t j = 0; j < i->ndst; j++)
-                take_name(c, i->dst[j], c, i->blocks[0]->params[i->blocks[0]->nparams - i->ndst + j]);
+            for (uint32_t j = 0; j < i->ndst; j++) take_name(c, i->dst[j], c, i->blocks[0]->params[i->blocks[0]->nparams - i->ndst + j]);
     }
 }
 
@@ -303,20 +308,43 @@ static void spell_constant(speller *s, value k, text *out)
 }
 
 /* How a primitive reads: $0, $1 … are its arguments; each needs at least the level behind it. */
-static const struct { const char *prim, *text; int level, need[3]; } readable[] = {
-    {"add", "$0 + $1", SUM, {SUM, SUM}}, {"sub", "$0 - $1", SUM, {SUM, PRODUCT}}, {"__acc", "$0 + $1", SUM, {SUM, SUM}},
-    {"mul", "$0 * $1", PRODUCT, {PRODUCT, PRODUCT}}, {"__zmul", "$0 * $1", PRODUCT, {PRODUCT, UNARY}},
-    {"div", "$0 / $1", PRODUCT, {PRODUCT, UNARY}}, {"floordiv", "$0 // $1", PRODUCT, {PRODUCT, UNARY}},
-    {"mod", "$0 % $1", PRODUCT, {PRODUCT, UNARY}}, {"matmul", "$0 @ $1", PRODUCT, {PRODUCT, UNARY}},
-    {"pow", "$0 ^ $1", POWER, {POSTFIX, UNARY}}, {"neg", "-$0", UNARY, {UNARY}}, {"__pow_slope", "$1 * $0 ^ ($1 - 1)", PRODUCT, {POSTFIX, POSTFIX}},
-    {"lt", "$0 < $1", COMPARE, {RANGE, RANGE}}, {"le", "$0 <= $1", COMPARE, {RANGE, RANGE}}, {"gt", "$0 > $1", COMPARE, {RANGE, RANGE}},
-    {"ge", "$0 >= $1", COMPARE, {RANGE, RANGE}}, {"eq", "$0 == $1", COMPARE, {RANGE, RANGE}}, {"ne", "$0 != $1", COMPARE, {RANGE, RANGE}},
-    {"__range", "$0..$1", RANGE, {SUM, SUM}}, {"__transpose_last", "$0'", POSTFIX, {POSTFIX}}, {"__index", "$0[$1]", POSTFIX, {POSTFIX}},
-    {"__cot_index", "$0[$1]", POSTFIX, {POSTFIX}}, {"__cot_field", "$0.$1", POSTFIX, {POSTFIX}}, {"__bound", "$0", ATOM, {ATOM}},
-    {"__unreduce", "spread($0)", ATOM, {0}}, {"__reduced_count", "size($0)", ATOM, {0}}, {"__array", "[$0]", ATOM, {0}},
-    {"__acc_matmul_a", "$0 + $1 @ $2'", SUM, {SUM, PRODUCT, POSTFIX}}, {"__acc_matmul_b", "$0 + $2' @ $1", SUM, {SUM, UNARY, POSTFIX}},
-    {"__setindex", "$0 with [$1] = $2", LOOSE, {POSTFIX, 0, 0}}, {"__cot_clear", "$0 with [$1] = 0", LOOSE, {POSTFIX}},
-    {"__instantiate", "$0", POSTFIX, {POSTFIX}}, {"__unbind", "$0", POSTFIX, {POSTFIX}},
+static const struct {
+    const char *prim, *text;
+    int level, need[3];
+} readable[] = {
+    {"add", "$0 + $1", SUM, {SUM, SUM}},
+    {"sub", "$0 - $1", SUM, {SUM, PRODUCT}},
+    {"__acc", "$0 + $1", SUM, {SUM, SUM}},
+    {"mul", "$0 * $1", PRODUCT, {PRODUCT, PRODUCT}},
+    {"__zmul", "$0 * $1", PRODUCT, {PRODUCT, UNARY}},
+    {"div", "$0 / $1", PRODUCT, {PRODUCT, UNARY}},
+    {"floordiv", "$0 // $1", PRODUCT, {PRODUCT, UNARY}},
+    {"mod", "$0 % $1", PRODUCT, {PRODUCT, UNARY}},
+    {"matmul", "$0 @ $1", PRODUCT, {PRODUCT, UNARY}},
+    {"pow", "$0 ^ $1", POWER, {POSTFIX, UNARY}},
+    {"neg", "-$0", UNARY, {UNARY}},
+    {"__pow_slope", "$1 * $0 ^ ($1 - 1)", PRODUCT, {POSTFIX, POSTFIX}},
+    {"lt", "$0 < $1", COMPARE, {RANGE, RANGE}},
+    {"le", "$0 <= $1", COMPARE, {RANGE, RANGE}},
+    {"gt", "$0 > $1", COMPARE, {RANGE, RANGE}},
+    {"ge", "$0 >= $1", COMPARE, {RANGE, RANGE}},
+    {"eq", "$0 == $1", COMPARE, {RANGE, RANGE}},
+    {"ne", "$0 != $1", COMPARE, {RANGE, RANGE}},
+    {"__range", "$0..$1", RANGE, {SUM, SUM}},
+    {"__transpose_last", "$0'", POSTFIX, {POSTFIX}},
+    {"__index", "$0[$1]", POSTFIX, {POSTFIX}},
+    {"__cot_index", "$0[$1]", POSTFIX, {POSTFIX}},
+    {"__cot_field", "$0.$1", POSTFIX, {POSTFIX}},
+    {"__bound", "$0", ATOM, {ATOM}},
+    {"__unreduce", "spread($0)", ATOM, {0}},
+    {"__reduced_count", "size($0)", ATOM, {0}},
+    {"__array", "[$0]", ATOM, {0}},
+    {"__acc_matmul_a", "$0 + $1 @ $2'", SUM, {SUM, PRODUCT, POSTFIX}},
+    {"__acc_matmul_b", "$0 + $2' @ $1", SUM, {SUM, UNARY, POSTFIX}},
+    {"__setindex", "$0 with [$1] = $2", LOOSE, {POSTFIX, 0, 0}},
+    {"__cot_clear", "$0 with [$1] = 0", LOOSE, {POSTFIX}},
+    {"__instantiate", "$0", POSTFIX, {POSTFIX}},
+    {"__unbind", "$0", POSTFIX, {POSTFIX}},
 };
 
 /* Can the cotangent that i fits have been grown by broadcasting? Its place is that of the operation it is for. */
@@ -341,10 +369,7 @@ static bool may_grow(const speller *s, const block *b, const instr *fit, bool *f
     return false;
 }
 
-static void wrapped(text *out, int is, int need, const char *s)
-{
-    text_printf(out, is < need ? "(%s)" : "%s", s);
-}
+static void wrapped(text *out, int is, int need, const char *s) { text_printf(out, is < need ? "(%s)" : "%s", s); }
 
 /* A prefix `$0 + ` of an accumulation onto nothing says nothing. */
 static const char *without_zero(const speller *s, const instr *i, const char *t)
@@ -418,7 +443,8 @@ static void spell_prim(speller *s, const instr *i, int need, text *out)
     uint32_t n = i->nsrc;
     const prim_info *info = prim_info_of(s->m, &prims[i->imm & ~PRIM_SPREAD]);
     while (n > 1 && n <= info->nparams && info->params[n - 1].optional && constant(s, i->src[n - 1]) &&
-           value_same(*constant(s, i->src[n - 1]), info->params[n - 1].deflt)) n--;
+           value_same(*constant(s, i->src[n - 1]), info->params[n - 1].deflt))
+        n--;
     text_printf(out, "%s(", !strncmp(name, "__", 2) ? name + 2 : name);
     spell_regs(s, i->src, n, out);
     text_putc(out, ')');
@@ -584,7 +610,8 @@ void spell_instr(speller *s, const instr *i, text *out)
     }
     if (i->ndst) text_puts(out, " = ");
     switch (i->op) {
-    case OP_CODE_UNPACK: case OP_CODE_DEFINED: spell(s, i->src[0], LOOSE, out); return;
+    case OP_CODE_UNPACK:
+    case OP_CODE_DEFINED: spell(s, i->src[0], LOOSE, out); return;
     case OP_CODE_CALL:
         if (i->imm & CALL_PULLBACK) {
             text_puts(out, "back[");

@@ -9,15 +9,18 @@
 typedef struct speller {
     vm *m;
     arena *a;
-    const code *f;       /* the primal */
-    const code *c;       /* what is spelled */
-    const instr **def;   /* by register: what defines it; NULL: a parameter */
-    const block **home;  /* by register: the block that defines it */
-    const block **user;  /* by register: the last block that uses it */
+    const code *f;      /* the primal */
+    const code *c;      /* what is spelled */
+    const instr **def;  /* by register: what defines it; NULL: a parameter */
+    const block **home; /* by register: the block that defines it */
+    const block **user; /* by register: the last block that uses it */
     uint32_t *uses, *number;
-    uint8_t *literal;    /* by register of f: is it a constant? */
+    uint8_t *literal; /* by register of f: is it a constant? */
     uint32_t numbered;
-    struct { uint32_t place, arm; } arms[64]; uint32_t narms; /* branches around what is being spelled */
+    struct {
+        uint32_t place, arm;
+    } arms[64];
+    uint32_t narms;             /* branches around what is being spelled */
     const struct speller *with; /* names are told apart where this one's Code has several; NULL: its own */
 } speller;
 
@@ -29,7 +32,7 @@ bool adjoint_names(vm *m, code *f);
 void adjoint_names_derived(vm *m, const code *fwd, const code *rev);
 
 bool speller_open(speller *s, vm *m, arena *a, const code *f, const code *c);
-bool spell_inline(const speller *s, reg r);  /* shown where it is used, and nowhere else */
+bool spell_inline(const speller *s, reg r);   /* shown where it is used, and nowhere else */
 bool spell_nameless(const speller *s, reg r); /* a form, a tape, a residual: nothing a person would name */
 bool spell_is_zero(const speller *s, reg r);  /* the constant symbolic zero */
 void spell_reg(speller *s, reg r, text *out);

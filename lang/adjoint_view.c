@@ -9,15 +9,19 @@
 #include "command.h"
 #include <string.h>
 
-typedef struct row { uint32_t line; char *s; struct row *next; } row;
+typedef struct row {
+    uint32_t line;
+    char *s;
+    struct row *next;
+} row;
 
 typedef struct view {
     vm *m;
     arena arena;
     code *f;
-    speller s;            /* of the Code being walked */
-    row *left, *right;    /* newest first */
-    uint32_t now;         /* line of the last row on the right: rows never go down again */
+    speller s;         /* of the Code being walked */
+    row *left, *right; /* newest first */
+    uint32_t now;      /* line of the last row on the right: rows never go down again */
     int depth;
     bool failed;
 } view;
@@ -77,7 +81,8 @@ static void walk_fwd(view *v, const block *b, const instr *loop)
 {
     for (uint32_t n = 0; n < b->n && !v->failed; n++) {
         const instr *i = b->list[n];
-        if (i->op == OP_CODE_REPLAYABLE && i->nsrc && n + 1 < b->n) keeps(v, first_line(v, b->list[n + 1]), "· keeps what enters:", i->src, i->nsrc);
+        if (i->op == OP_CODE_REPLAYABLE && i->nsrc && n + 1 < b->n)
+            keeps(v, first_line(v, b->list[n + 1]), "· keeps what enters:", i->src, i->nsrc);
         if (i->op == OP_CODE_TAPEPUSH && loop) keeps(v, last_line(v, loop), "· each round keeps:", i->src + 1, i->nsrc - 1);
         if (i->op == OP_CODE_CLOSURE && i->flags & INSTR_RESIDUAL)
             keeps(v, line_in(v, v->f->at, v->f->at.hi - 1), "· keeps:", i->src, i->nsrc);
@@ -300,7 +305,9 @@ static void give_line(const view *v, adjoint_sink *give, void *ctx, uint32_t lin
 /* Says what the notation means that occurs. */
 static void give_legend(const view *v, adjoint_sink *give, void *ctx)
 {
-    static const struct { const char *mark, *meaning; } of[] = {
+    static const struct {
+        const char *mark, *meaning;
+    } of[] = {
         {"_adj", "x_adj is the cotangent of x"},
         {"result_adj", "result_adj is the cotangent of what the function returns"},
         {"adj(", "adj(e) that of the value of e"},
@@ -366,7 +373,10 @@ static void measure(void *ctx, const adjoint_row *r)
     if (r->kind != ADJOINT_NOTE && columns(r->left, r->n) > *width) *width = columns(r->left, r->n);
 }
 
-typedef struct listing { text *out; size_t width; } listing;
+typedef struct listing {
+    text *out;
+    size_t width;
+} listing;
 
 static void put_row(void *ctx, const adjoint_row *r)
 {

@@ -7,10 +7,11 @@
 typedef enum adjoint_kind { ADJOINT_NOTE /* what a notation means */, ADJOINT_SOURCE, ADJOINT_MORE } adjoint_kind;
 typedef struct adjoint_row {
     adjoint_kind kind;
-    uint32_t line;                 /* of the source; the rows of a line come one after another */
-    const char *left; size_t n;    /* the source, or what the forward pass keeps */
-    const char *right;             /* what the adjoint program does, or NULL */
-    bool replay;                   /* it begins or ends a replay */
+    uint32_t line; /* of the source; the rows of a line come one after another */
+    const char *left;
+    size_t n;          /* the source, or what the forward pass keeps */
+    const char *right; /* what the adjoint program does, or NULL */
+    bool replay;       /* it begins or ends a replay */
 } adjoint_row;
 typedef void adjoint_sink(void *ctx, const adjoint_row *r);
 

@@ -16,8 +16,13 @@
 
 void api_describe(const diag *d, const char *rendered, replay_diagnostic *out)
 {
-    *out = (replay_diagnostic){.severity = d->severity == SEVERITY_ERROR ? REPLAY_ERROR : d->severity == SEVERITY_WARNING ? REPLAY_WARNING : REPLAY_INFO,
-                               .code = diag_code_name(d->code), .message = d->message, .file = "", .rendered = rendered};
+    *out = (replay_diagnostic){.severity = d->severity == SEVERITY_ERROR     ? REPLAY_ERROR
+                                           : d->severity == SEVERITY_WARNING ? REPLAY_WARNING
+                                                                             : REPLAY_INFO,
+                               .code = diag_code_name(d->code),
+                               .message = d->message,
+                               .file = "",
+                               .rendered = rendered};
     if (!d->nlabels || !d->labels[0].at.src) return;
     out->file = d->labels[0].at.src->name;
     span_where(d->labels[0].at, &out->line, &out->column);
@@ -34,8 +39,7 @@ static void forget(replay *r)
 void api_begin(replay *r)
 {
     if (!r->running) forget(r);
-    else { /* a function of the host: what an earlier attempt of it met with is over */
-        diag_free(vm_of(r)->error);
+    else { /* a function of the host: what an earlier attempt of it met with is over */ diag_free(vm_of(r)->error);
         vm_of(r)->error = NULL;
     }
 }
@@ -53,7 +57,10 @@ bool api_failed(replay *r)
         const char *s = r->rendered.failed ? r->error->message : text_str(&r->rendered);
         api_describe(r->error, s, &r->shown);
     } else /* not even memory to say so */
-        r->shown = (replay_diagnostic){.severity = REPLAY_ERROR, .code = "memory", .message = "out of memory", .file = "",
+        r->shown = (replay_diagnostic){.severity = REPLAY_ERROR,
+                                       .code = "memory",
+                                       .message = "out of memory",
+                                       .file = "",
                                        .rendered = "error[memory]: out of memory\n"};
     return false;
 }
@@ -120,7 +127,7 @@ static bool on_call(void *user, int64_t id, const value *args, uint32_t n, value
     for (uint32_t i = 0; i < made; i++) replay_release(handles[i]);
     memory_free(&m->mem, MEM_OTHER, handles, n * sizeof *handles);
     if (!given) return false; /* the kernel sees to it that there is an error */
-    if (m->error) { /* of an attempt that the function got over */
+    if (m->error) {           /* of an attempt that the function got over */
         diag_free(m->error);
         m->error = NULL;
     }
@@ -313,7 +320,10 @@ static bool call(replay *r, value f, const value *first, const replay_value *con
 }
 
 /* A failed call leaves the random state and the top-level functions as they were. */
-typedef struct mark { random_state random; value globals; } mark;
+typedef struct mark {
+    random_state random;
+    value globals;
+} mark;
 static mark mark_set(replay *r) { return (mark){vm_of(r)->random, value_retain(vm_of(r)->globals)}; }
 static void mark_end(replay *r, mark k, bool fine)
 {
@@ -402,8 +412,8 @@ static replay_value *finish_pair(replay *r, bool fine, value pair, int first, re
     return y;
 }
 
-replay_value *replay_value_and_grad(replay *r, const replay_value *f, const replay_value *wrt, const replay_value *const *args,
-                                    size_t n, replay_value **gradient)
+replay_value *replay_value_and_grad(replay *r, const replay_value *f, const replay_value *wrt, const replay_value *const *args, size_t n,
+                                    replay_value **gradient)
 {
     *gradient = NULL;
     if (!f || !start(r)) return NULL;
@@ -439,8 +449,8 @@ static bool pack(replay *r, const replay_value *const *parts, size_t n, value *o
     return true;
 }
 
-replay_value *replay_jvp(replay *r, const replay_value *f, const replay_value *const *args, const replay_value *const *tangents,
-                         size_t n, replay_value **tangent)
+replay_value *replay_jvp(replay *r, const replay_value *f, const replay_value *const *args, const replay_value *const *tangents, size_t n,
+                         replay_value **tangent)
 {
     *tangent = NULL;
     if (!f || !start(r)) return NULL;
@@ -478,8 +488,9 @@ static void register_text(const replay_primitive *p, uint32_t id, text *t)
     }
     const char *comma = p->parameters[0] ? ", " : "";
     text_printf(t, "fn %s(%s) = ", p->name, p->parameters);
-    if (p->derivative) text_printf(t, "custom_vjp(fn(%s) = %s(%u%s%s), %s)(%s)\n", p->parameters, doors[p->effect], id, comma, p->parameters,
-                                   p->derivative, p->parameters);
+    if (p->derivative)
+        text_printf(t, "custom_vjp(fn(%s) = %s(%u%s%s), %s)(%s)\n", p->parameters, doors[p->effect], id, comma, p->parameters,
+                    p->derivative, p->parameters);
     else text_printf(t, "%s(%u%s%s)\n", doors[p->effect], id, comma, p->parameters);
 }
 
@@ -496,7 +507,8 @@ bool replay_register(replay *r, const replay_primitive *given)
     if (!p.name || !are_names(p.name, false)) vm_fail(m, DIAG_NAME, "`%s` is no name for a function", p.name ? p.name : "");
     else if (!y) vm_out_of_memory(m);
     else if (builtin_find(r->host.builtins, y, true, &index)) vm_fail(m, DIAG_NAME, "`%s` is a builtin already", p.name);
-    else if (p.parameters[0] && !are_names(p.parameters, true)) vm_fail(m, DIAG_NAME, "the parameters of %s are not a list of names: %s", p.name, p.parameters);
+    else if (p.parameters[0] && !are_names(p.parameters, true))
+        vm_fail(m, DIAG_NAME, "the parameters of %s are not a list of names: %s", p.name, p.parameters);
     else if (!p.call || p.effect > REPLAY_WRITES) vm_fail(m, DIAG_VALUE, "%s has no function to call, or an unknown effect", p.name);
     else {
         uint32_t n = r->nfunctions;

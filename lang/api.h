@@ -7,14 +7,18 @@
 
 struct replay_value {
     replay *r;
-    replay_value *before, *after;  /* all handles of r */
+    replay_value *before, *after; /* all handles of r */
     uint32_t refs;
-    value v;                       /* owned */
-    shaped number;                 /* what a view of a number points into */
-    char *text; size_t text_bytes; /* what replay_print made */
+    value v;       /* owned */
+    shaped number; /* what a view of a number points into */
+    char *text;
+    size_t text_bytes; /* what replay_print made */
 };
 
-typedef struct host_function { replay_function *call; void *user; } host_function;
+typedef struct host_function {
+    replay_function *call;
+    void *user;
+} host_function;
 
 struct replay {
     host host;
@@ -22,13 +26,14 @@ struct replay {
     replay_config config;
     deadline *deadline;
     replay_value *values;
-    host_function *functions; uint32_t nfunctions; /* by id */
-    value derivers;            /* a record: grad, value_and_grad, vjp, jvp; V_UNDEF until used */
-    uint32_t running;          /* a program is: only making and looking is allowed */
-    diag *error;               /* why the last call failed */
+    host_function *functions;
+    uint32_t nfunctions; /* by id */
+    value derivers;      /* a record: grad, value_and_grad, vjp, jvp; V_UNDEF until used */
+    uint32_t running;    /* a program is: only making and looking is allowed */
+    diag *error;         /* why the last call failed */
     text rendered;
-    bool failed;               /* the last call did, perhaps without a diag, when there was no memory for it */
-    replay_diagnostic shown;   /* of `error` */
+    bool failed;             /* the last call did, perhaps without a diag, when there was no memory for it */
+    replay_diagnostic shown; /* of `error` */
 };
 
 static inline vm *vm_of(const replay *r) { return r->host.vm; }

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)REPLAY_BOOL == DTYPE_BOOL && (int)REPLAY_I64 == DTYPE_I64 && (int)REPLAY_F32 == DTYPE_F32 && (int)REPLAY_F64 == DTYPE_F64,
+_Static_assert((int)REPLAY_BOOL == DTYPE_BOOL && (int)REPLAY_I64 == DTYPE_I64 && (int)REPLAY_F32 == DTYPE_F32 &&
+                   (int)REPLAY_F64 == DTYPE_F64,
                "the public dtypes are the VM's");
 _Static_assert(REPLAY_RANK_MAX == RANK_MAX, "the public rank is the VM's");
 
@@ -175,7 +176,10 @@ replay_value *replay_wrap(replay *r, replay_dtype d, int rank, const int64_t *sh
 {
     api_begin(r);
     if (!rank_fits(r, rank, 1, d)) return NULL;
-    union { const void *in; void *out; } p = {data}; /* no buffer of another's is ever written */
+    union {
+        const void *in;
+        void *out;
+    } p = {data}; /* no buffer of another's is ever written */
     array *a = array_wrap(vm_of(r), (dtype)d, rank, shape, strides, p.out, NULL, user);
     if (!a) return refused(r);
     replay_value *h = api_handle(r, value_object(&a->h));
@@ -190,8 +194,10 @@ replay_type replay_type_of(const replay_value *v)
     if (!v) return REPLAY_NONE;
     if (value_is_scalar(v->v)) return REPLAY_ARRAY;
     switch (v->v.tag) {
-    case V_NONE: case V_UNDEF: return REPLAY_NONE;
-    case V_ARRAY: case V_ZERO: return REPLAY_ARRAY;
+    case V_NONE:
+    case V_UNDEF: return REPLAY_NONE;
+    case V_ARRAY:
+    case V_ZERO: return REPLAY_ARRAY;
     case V_STRING: return REPLAY_STRING;
     case V_TUPLE: return REPLAY_TUPLE;
     case V_RECORD: return REPLAY_RECORD;
@@ -215,8 +221,13 @@ bool replay_view_of(replay_value *v, replay_view *view)
 {
     shaped *s;
     if (!numbers_of(v, &s)) return false;
-    *view = (replay_view){.dtype = (replay_dtype)s->dtype, .rank = s->rank, .size = s->size, .shape = s->shape, .strides = s->stride,
-                          .data = s->data, .dense = s->rank == 0 || as_array(v->v)->dense};
+    *view = (replay_view){.dtype = (replay_dtype)s->dtype,
+                          .rank = s->rank,
+                          .size = s->size,
+                          .shape = s->shape,
+                          .strides = s->stride,
+                          .data = s->data,
+                          .dense = s->rank == 0 || as_array(v->v)->dense};
     return true;
 }
 
@@ -225,7 +236,8 @@ bool replay_read(replay_value *v, replay_dtype d, void *to, size_t room)
     shaped *s;
     if (!numbers_of(v, &s)) return false;
     if (d > REPLAY_F64) return api_fail(v->r, DIAG_TYPE, "an unknown dtype");
-    if ((uint64_t)s->size != room) return api_fail(v->r, DIAG_VALUE, "there is room for %zu elements, and the array has %lld", room, (long long)s->size);
+    if ((uint64_t)s->size != room)
+        return api_fail(v->r, DIAG_VALUE, "there is room for %zu elements, and the array has %lld", room, (long long)s->size);
     if (s->size) shape_gather(s, (dtype)d, to, 0, s->size);
     return true;
 }

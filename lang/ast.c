@@ -18,17 +18,20 @@ void ast_close(ast *t)
 const char *oper_name(oper o)
 {
     static const char *const names[] = {
-        [OP_NONE] = "", [OP_OR] = "or", [OP_AND] = "and", [OP_NOT] = "not", [OP_EQ] = "==", [OP_NE] = "!=",
-        [OP_LT] = "<", [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=", [OP_RANGE] = "..", [OP_ADD] = "+",
-        [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_FLOORDIV] = "//", [OP_MOD] = "%",
-        [OP_MATMUL] = "@", [OP_NEG] = "-", [OP_POW] = "^",
+        [OP_NONE] = "", [OP_OR] = "or",       [OP_AND] = "and", [OP_NOT] = "not",  [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
+        [OP_LE] = "<=", [OP_GT] = ">",        [OP_GE] = ">=",   [OP_RANGE] = "..", [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*",
+        [OP_DIV] = "/", [OP_FLOORDIV] = "//", [OP_MOD] = "%",   [OP_MATMUL] = "@", [OP_NEG] = "-", [OP_POW] = "^",
     };
     return names[o];
 }
 
 /* What is still to be printed, last first: a text, a node, or a node and those linked behind it. */
 typedef enum later_kind { LATER_TEXT, LATER_NODE, LATER_LIST } later_kind;
-typedef struct later_item { later_kind kind; const char *text; const node *n; } later_item;
+typedef struct later_item {
+    later_kind kind;
+    const char *text;
+    const node *n;
+} later_item;
 typedef struct printer {
     memory *m;
     const symbols *syms;
@@ -42,7 +45,10 @@ static void push(printer *p, later_item t)
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 64;
         later_item *s = memory_resize(p->m, MEM_OTHER, p->stack, p->cap * sizeof *s, cap * sizeof *s);
-        if (!s) { p->out->failed = true; return; }
+        if (!s) {
+            p->out->failed = true;
+            return;
+        }
         p->stack = s;
         p->cap = cap;
     }
@@ -50,15 +56,20 @@ static void push(printer *p, later_item t)
 }
 static void later_text(printer *p, const char *s) { push(p, (later_item){LATER_TEXT, s, NULL}); }
 static void later(printer *p, const node *n) { push(p, (later_item){LATER_NODE, NULL, n}); }
-static void later_list(printer *p, const node *n) { if (n) push(p, (later_item){LATER_LIST, NULL, n}); }
+static void later_list(printer *p, const node *n)
+{
+    if (n) push(p, (later_item){LATER_LIST, NULL, n});
+}
 
 static void put_string(text *out, const char *s, size_t n)
 {
     text_putc(out, '"');
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)s[i];
-        if (c == '"' || c == '\\') { text_putc(out, '\\'); text_putc(out, (char)c); }
-        else if (c == '\n') text_puts(out, "\\n");
+        if (c == '"' || c == '\\') {
+            text_putc(out, '\\');
+            text_putc(out, (char)c);
+        } else if (c == '\n') text_puts(out, "\\n");
         else if (c < 0x20 || c == 0x7f) text_printf(out, "\\x%02x", c);
         else text_putc(out, (char)c);
     }
@@ -108,17 +119,26 @@ static void put_function(printer *p, const function *f)
         if (q != f->params) text_puts(p->out, " ");
         text_puts(p->out, symbol_name(p->syms, q->name));
         if (q->rest) text_puts(p->out, "...");
-        if (q->shape.present) { text_puts(p->out, ":"); put_contract(p, &q->shape); }
+        if (q->shape.present) {
+            text_puts(p->out, ":");
+            put_contract(p, &q->shape);
+        }
         if (q->deflt) text_puts(p->out, "=");
     }
     text_puts(p->out, ")");
-    if (f->result.present) { text_puts(p->out, " -> "); put_contract(p, &f->result); }
+    if (f->result.present) {
+        text_puts(p->out, " -> ");
+        put_contract(p, &f->result);
+    }
     later_text(p, ")");
     later(p, f->body);
     later_text(p, " ");
     size_t mark = p->n;
     for (const param *q = f->params; q; q = q->next)
-        if (q->deflt) { later_text(p, " "); later(p, q->deflt); }
+        if (q->deflt) {
+            later_text(p, " ");
+            later(p, q->deflt);
+        }
     for (size_t i = mark, j = p->n; i + 1 < j; i++) {
         later_item t = p->stack[i];
         p->stack[i] = p->stack[--j];
@@ -133,9 +153,18 @@ static void parts(printer *p, const char *open, const node *a, const node *b, co
     later_text(p, ")");
     later_list(p, list);
     if (list) later_text(p, " ");
-    if (c) { later(p, c); later_text(p, " "); }
-    if (b) { later(p, b); later_text(p, " "); }
-    if (a) { later(p, a); later_text(p, " "); }
+    if (c) {
+        later(p, c);
+        later_text(p, " ");
+    }
+    if (b) {
+        later(p, b);
+        later_text(p, " ");
+    }
+    if (a) {
+        later(p, a);
+        later_text(p, " ");
+    }
 }
 
 static void put_node(printer *p, const node *n)
@@ -149,23 +178,37 @@ static void put_node(printer *p, const node *n)
     case N_NAME: text_puts(out, symbol_name(p->syms, n->name)); break;
     case N_ELLIPSIS: text_puts(out, "..."); break;
     case N_UNARY: parts(p, n->oper == OP_NEG ? "(neg" : "(not", n->a, NULL, NULL, NULL); break;
-    case N_BINARY: text_puts(out, "("); parts(p, oper_name(n->oper), n->a, n->b, NULL, NULL); break;
+    case N_BINARY:
+        text_puts(out, "(");
+        parts(p, oper_name(n->oper), n->a, n->b, NULL, NULL);
+        break;
     case N_TRANSPOSE: parts(p, "('", n->a, NULL, NULL, NULL); break;
     case N_CALL: parts(p, n->flag ? "(pipe" : "(call", n->a, NULL, NULL, n->list); break;
-    case N_NAMED: text_printf(out, "(%s:", symbol_name(p->syms, n->name)); parts(p, "", n->a, NULL, NULL, NULL); break;
+    case N_NAMED:
+        text_printf(out, "(%s:", symbol_name(p->syms, n->name));
+        parts(p, "", n->a, NULL, NULL, NULL);
+        break;
     case N_SPREAD: parts(p, "(spread", n->a, NULL, NULL, NULL); break;
     case N_INDEX: parts(p, "(index", n->a, NULL, NULL, n->list); break;
     case N_SLICE:
         text_puts(out, "(:");
         later_text(p, ")");
         /* An absent part prints as _, so that a:b and a::b differ. */
-        if (n->c) { later(p, n->c); later_text(p, " "); }
-        if (n->b) later(p, n->b); else later_text(p, "_");
+        if (n->c) {
+            later(p, n->c);
+            later_text(p, " ");
+        }
+        if (n->b) later(p, n->b);
+        else later_text(p, "_");
         later_text(p, " ");
-        if (n->a) later(p, n->a); else later_text(p, "_");
+        if (n->a) later(p, n->a);
+        else later_text(p, "_");
         later_text(p, " ");
         break;
-    case N_FIELD: text_printf(out, "(.%s", symbol_name(p->syms, n->name)); parts(p, "", n->a, NULL, NULL, NULL); break;
+    case N_FIELD:
+        text_printf(out, "(.%s", symbol_name(p->syms, n->name));
+        parts(p, "", n->a, NULL, NULL, NULL);
+        break;
     case N_ARRAY: parts(p, "(array", NULL, NULL, NULL, n->list); break;
     case N_TUPLE: parts(p, "(tuple", NULL, NULL, NULL, n->list); break;
     case N_RECORD: parts(p, "(record", NULL, NULL, NULL, n->list); break;
@@ -173,7 +216,10 @@ static void put_node(printer *p, const node *n)
     case N_IF: parts(p, "(if", n->a, n->b, n->c, NULL); break;
     case N_CHECKPOINT: parts(p, "(checkpoint", n->b, NULL, NULL, n->list); break;
     case N_BLOCK: parts(p, "(block", NULL, NULL, NULL, n->list); break;
-    case N_ASSIGN: text_printf(out, "(%s=", oper_name(n->oper)); parts(p, "", n->a, n->b, NULL, NULL); break;
+    case N_ASSIGN:
+        text_printf(out, "(%s=", oper_name(n->oper));
+        parts(p, "", n->a, n->b, NULL, NULL);
+        break;
     case N_FOR: parts(p, "(for", n->a, n->b, n->c, NULL); break;
     case N_WHILE: parts(p, "(while", n->a, n->b, NULL, NULL); break;
     case N_BREAK: text_puts(out, "(break)"); break;

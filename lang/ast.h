@@ -14,20 +14,20 @@
 
 typedef enum node_kind {
     /* expressions */
-    N_NUMBER,     /* number; `whole` when written without point or exponent (0xff, 64MB are whole) */
-    N_STRING,     /* str, length: decoded bytes */
-    N_BOOL,       /* flag */
+    N_NUMBER, /* number; `whole` when written without point or exponent (0xff, 64MB are whole) */
+    N_STRING, /* str, length: decoded bytes */
+    N_BOOL,   /* flag */
     N_NONE,
-    N_NAME,       /* name; ref (check) */
-    N_UNARY,      /* oper OP_NEG or OP_NOT, a */
-    N_BINARY,     /* oper, a, b: arithmetic, comparison, OP_AND, OP_OR, OP_RANGE */
-    N_TRANSPOSE,  /* a' */
-    N_CALL,       /* a(list): arguments are expressions, N_NAMED or N_SPREAD. `|>` is already a call
+    N_NAME,      /* name; ref (check) */
+    N_UNARY,     /* oper OP_NEG or OP_NOT, a */
+    N_BINARY,    /* oper, a, b: arithmetic, comparison, OP_AND, OP_OR, OP_RANGE */
+    N_TRANSPOSE, /* a' */
+    N_CALL,      /* a(list): arguments are expressions, N_NAMED or N_SPREAD. `|>` is already a call
                      with the piped value first; flag is set then */
-    N_NAMED,      /* name = a, within arguments */
-    N_SPREAD,     /* a..., within arguments */
-    N_INDEX,      /* a[list]: elements are expressions, N_SLICE, N_ELLIPSIS; N_NONE is a new axis */
-    N_SLICE,      /* a : b : c, each may be NULL */
+    N_NAMED,     /* name = a, within arguments */
+    N_SPREAD,    /* a..., within arguments */
+    N_INDEX,     /* a[list]: elements are expressions, N_SLICE, N_ELLIPSIS; N_NONE is a new axis */
+    N_SLICE,     /* a : b : c, each may be NULL */
     N_ELLIPSIS,
     N_FIELD,      /* a.name */
     N_ARRAY,      /* [list] */
@@ -38,25 +38,55 @@ typedef enum node_kind {
     N_CHECKPOINT, /* list: options as N_NAMED; b: N_BLOCK */
     N_BLOCK,      /* list: statements; its value is the last one's, if that is an expression */
     /* statements (an expression is one too) */
-    N_ASSIGN,     /* a target, b value, oper: OP_NONE for `=`, else the operator of `+=` … */
-    N_FOR,        /* a target, b what is gone over, c body (N_BLOCK) */
-    N_WHILE,      /* a condition, b body */
-    N_BREAK, N_CONTINUE,
-    N_RETURN,     /* a or NULL */
-    N_IMPORT,     /* str path, name: what it is bound to */
-    N_ERROR       /* stands where the parser recovered; a diagnostic was given */
+    N_ASSIGN, /* a target, b value, oper: OP_NONE for `=`, else the operator of `+=` … */
+    N_FOR,    /* a target, b what is gone over, c body (N_BLOCK) */
+    N_WHILE,  /* a condition, b body */
+    N_BREAK,
+    N_CONTINUE,
+    N_RETURN, /* a or NULL */
+    N_IMPORT, /* str path, name: what it is bound to */
+    N_ERROR   /* stands where the parser recovered; a diagnostic was given */
 } node_kind;
 
 typedef enum oper {
-    OP_NONE, OP_OR, OP_AND, OP_NOT, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_RANGE,
-    OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_FLOORDIV, OP_MOD, OP_MATMUL, OP_NEG, OP_POW
+    OP_NONE,
+    OP_OR,
+    OP_AND,
+    OP_NOT,
+    OP_EQ,
+    OP_NE,
+    OP_LT,
+    OP_LE,
+    OP_GT,
+    OP_GE,
+    OP_RANGE,
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_FLOORDIV,
+    OP_MOD,
+    OP_MATMUL,
+    OP_NEG,
+    OP_POW
 } oper;
 
 /* One axis of a shape contract: a name (then size 0), a whole number, or neither for `_`. */
-typedef struct dim { symbol name; int64_t size; bool any; span at; struct dim *next; } dim;
+typedef struct dim {
+    symbol name;
+    int64_t size;
+    bool any;
+    span at;
+    struct dim *next;
+} dim;
 /* `x: f32[n, d]`; present says whether there was one. A dtype name alone (`x: f32`) has no dims and
    has_dims false; `[]` is rank 0. `...` as first dim: any leading axes (has_rest). */
-typedef struct contract { bool present, has_dims, has_rest; symbol dtype; dim *dims; span at; } contract;
+typedef struct contract {
+    bool present, has_dims, has_rest;
+    symbol dtype;
+    dim *dims;
+    span at;
+} contract;
 
 typedef struct param {
     symbol name;
@@ -64,38 +94,52 @@ typedef struct param {
     struct node *deflt; /* NULL: required */
     bool rest;          /* `args...`, only in the modules that come with Replay */
     span at;
-    uint32_t var;       /* (check) local variable number */
+    uint32_t var; /* (check) local variable number */
     struct param *next;
 } param;
 
 /* What a name refers to (check). */
 typedef enum ref_kind {
     REF_UNKNOWN,
-    REF_LOCAL,    /* index: variable of the function it stands in */
-    REF_CAPTURE,  /* index: capture slot of the function it stands in */
-    REF_TOP,      /* a top-level `fn`, looked up when used: index is its symbol */
-    REF_SELF,     /* the enclosing named function itself, reached from inside its body, when it is
+    REF_LOCAL,   /* index: variable of the function it stands in */
+    REF_CAPTURE, /* index: capture slot of the function it stands in */
+    REF_TOP,     /* a top-level `fn`, looked up when used: index is its symbol */
+    REF_SELF,    /* the enclosing named function itself, reached from inside its body, when it is
                      not a top-level fn */
-    REF_BUILTIN,  /* index: number of the builtin (see builtin.h) */
+    REF_BUILTIN, /* index: number of the builtin (see builtin.h) */
 } ref_kind;
-typedef struct ref { ref_kind kind; uint32_t index; } ref;
+typedef struct ref {
+    ref_kind kind;
+    uint32_t index;
+} ref;
 
 /* One variable of a function: its parameters first, then every name assigned in it. */
-typedef struct variable { symbol name; span first_assigned; bool is_param, assigned_once; } variable;
+typedef struct variable {
+    symbol name;
+    span first_assigned;
+    bool is_param, assigned_once;
+} variable;
 /* One captured value: where the enclosing function finds it when the closure is made. */
-typedef struct capture { symbol name; ref from; span first_used; } capture;
+typedef struct capture {
+    symbol name;
+    ref from;
+    span first_used;
+} capture;
 
 typedef struct function {
-    symbol name;       /* 0 for an anonymous one */
-    param *params; uint32_t nparams;
+    symbol name; /* 0 for an anonymous one */
+    param *params;
+    uint32_t nparams;
     struct node *body; /* N_BLOCK, or an expression after `=` */
     contract result;
-    char *help;        /* the comment lines directly above, without `#`, or NULL */
+    char *help;             /* the comment lines directly above, without `#`, or NULL */
     struct function *outer; /* (check) NULL for the script itself */
-    bool top;          /* (check) a `fn` statement directly at top level of its module */
-    variable *vars; uint32_t nvars;         /* (check) */
-    capture *captures; uint32_t ncaptures;  /* (check) */
-    span at;           /* the whole; head: up to the body */
+    bool top;               /* (check) a `fn` statement directly at top level of its module */
+    variable *vars;
+    uint32_t nvars; /* (check) */
+    capture *captures;
+    uint32_t ncaptures; /* (check) */
+    span at;            /* the whole; head: up to the body */
     span head;
 } function;
 
@@ -103,12 +147,13 @@ typedef struct node {
     node_kind kind;
     oper oper;
     bool flag, whole;
-    span at;          /* the whole construct */
-    span op_at;       /* the operator, the name after the dot, … where a caret belongs */
+    span at;    /* the whole construct */
+    span op_at; /* the operator, the name after the dot, … where a caret belongs */
     symbol name;
-    ref ref;          /* (check) */
+    ref ref; /* (check) */
     double number;
-    const char *str; size_t length;
+    const char *str;
+    size_t length;
     struct node *a, *b, *c;
     struct node *list; /* first of the linked elements */
     struct node *next;

@@ -28,8 +28,7 @@ static node *node_new(parse_state *ps, node_kind k, uint32_t lo, uint32_t hi)
 static ex finish(parse_state *ps, node *n, node *bad, uint32_t lo, uint32_t hi, uint32_t depth)
 {
     if (depth > AST_DEPTH_MAX) {
-        if (!ps->deep)
-            diag_help_set(error_at(ps, lo, hi, "this is nested more than %d deep", AST_DEPTH_MAX), "give parts of it names");
+        if (!ps->deep) diag_help_set(error_at(ps, lo, hi, "this is nested more than %d deep", AST_DEPTH_MAX), "give parts of it names");
         ps->deep = true;
         n = bad = node_new(ps, N_ERROR, lo, hi);
         depth = 1;
@@ -227,7 +226,10 @@ static bool seen(parse_state *ps, symbol name)
         size_t n = ps->nseen ? ps->nseen : 64;
         while (n <= name) n *= 2;
         uint32_t *p = memory_resize(ps->m, MEM_AST, ps->seen, ps->nseen * sizeof *p, n * sizeof *p);
-        if (!p) { ps->no_memory = true; return false; }
+        if (!p) {
+            ps->no_memory = true;
+            return false;
+        }
         memset(p + ps->nseen, 0, (n - ps->nseen) * sizeof *p);
         ps->seen = p;
         ps->nseen = n;
@@ -286,7 +288,12 @@ ex build_else(parse_state *ps, seq chain, ex other)
 static bool is_constant(const node *n, symbols *syms)
 {
     switch (n->kind) {
-    case N_NUMBER: case N_STRING: case N_BOOL: case N_NONE: case N_NAME: case N_ERROR: return true;
+    case N_NUMBER:
+    case N_STRING:
+    case N_BOOL:
+    case N_NONE:
+    case N_NAME:
+    case N_ERROR: return true;
     case N_UNARY: return n->oper == OP_NEG && n->a->kind == N_NUMBER;
     case N_CALL:
         if (n->a->kind != N_NAME || strcmp(symbol_name(syms, n->a->name), "not_names") || !n->list || n->list->next ||
@@ -314,7 +321,8 @@ ex build_checkpoint(parse_state *ps, lexeme word, seq options, ex block)
             diag_help_set(error_at(ps, o->at.lo, o->at.hi, "expected an option of the form `name = value`"),
                           "for example `checkpoint (save = \"dots\") < … >`");
         else if (!is_constant(o->a, ps->symbols))
-            diag_help_set(error_at(ps, o->a->at.lo, o->a->at.hi, "an option's value is a literal, a name, a list of strings or `not_names([…])`"),
+            diag_help_set(error_at(ps, o->a->at.lo, o->a->at.hi,
+                                   "an option's value is a literal, a name, a list of strings or `not_names([…])`"),
                           "give the value a name before the block");
     }
     return finish(ps, n, n, word.lo, block.hi, larger(options.depth, block.depth) + 1);
@@ -327,13 +335,22 @@ static char *help_text(parse_state *ps, uint32_t lo, uint32_t hi)
 {
     const char *s = ps->src->text + lo, *e = ps->src->text + hi;
     char *out = arena_alloc(ps->arena, (size_t)(hi - lo) + 1), *p = out;
-    if (!out) { ps->no_memory = true; return NULL; }
+    if (!out) {
+        ps->no_memory = true;
+        return NULL;
+    }
     while (s < e) {
         while (s < e && *s != '#') s++;
         while (s < e && *s == '#') s++;
         if (s < e && *s == ' ') s++;
-        while (s < e && *s != '\n') { if (*s != '\r') *p++ = *s; s++; }
-        if (s < e) { *p++ = '\n'; s++; }
+        while (s < e && *s != '\n') {
+            if (*s != '\r') *p++ = *s;
+            s++;
+        }
+        if (s < e) {
+            *p++ = '\n';
+            s++;
+        }
     }
     *p = 0;
     return out;
@@ -463,7 +480,8 @@ dims build_dims(parse_state *ps, dims d, int kind, lexeme t)
 static const char *bad_target(const node *n)
 {
     switch (n->kind) {
-    case N_NUMBER: case N_STRING: return "a literal cannot be assigned to";
+    case N_NUMBER:
+    case N_STRING: return "a literal cannot be assigned to";
     case N_BOOL: return n->flag ? "`true` is a keyword and cannot be assigned to" : "`false` is a keyword and cannot be assigned to";
     case N_NONE: return "`none` is a keyword and cannot be assigned to";
     case N_CALL: return "the result of a call cannot be assigned to";
@@ -491,8 +509,7 @@ ex build_assign(parse_state *ps, ex target, oper o, lexeme op, ex value)
     n->a = target.n;
     n->b = value.n;
     check_target(ps, target);
-    if (o && target.n->kind == N_TUPLE)
-        error_at(ps, target.lo, target.hi, "a tuple of targets takes a plain `=`");
+    if (o && target.n->kind == N_TUPLE) error_at(ps, target.lo, target.hi, "a tuple of targets takes a plain `=`");
     return finish(ps, n, n, target.lo, value.hi, larger(target.depth, value.depth) + 1);
 }
 
@@ -534,7 +551,10 @@ static bool is_name(parse_state *ps, const char *s, size_t n)
     token t;
     bool ok = false;
     source *src = source_new(ps->m, "", s, n);
-    if (!src) { ps->no_memory = true; return false; }
+    if (!src) {
+        ps->no_memory = true;
+        return false;
+    }
     lex_open(&lx, ps->m, ps->symbols, src, ps->arena, ps->options->internal);
     if (!lex_next(&lx, &t)) ps->no_memory = true;
     else ok = t.kind == T_NAME && t.at.hi == n && !t.fault;
@@ -555,7 +575,10 @@ ex build_import(parse_state *ps, lexeme word, lexeme path, lexeme *as)
         /* The base name: behind the last `/`, without `.rl`. */
         const char *s = path.v.str + path.length;
         size_t k = 0;
-        while (s > path.v.str && s[-1] != '/') { s--; k++; }
+        while (s > path.v.str && s[-1] != '/') {
+            s--;
+            k++;
+        }
         if (k > 3 && !memcmp(s + k - 3, ".rl", 3)) k -= 3;
         if (is_name(ps, s, k)) {
             n->name = symbol_of(ps->symbols, s, k);

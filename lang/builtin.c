@@ -7,17 +7,27 @@
 
 #define INTRINSIC_BASE 0x40000000u
 
-typedef struct loaded { symbol name, global; prim_param *params; uint32_t nparams; bool known; } loaded;
+typedef struct loaded {
+    symbol name, global;
+    prim_param *params;
+    uint32_t nparams;
+    bool known;
+} loaded;
 
 struct builtins {
     vm *vm;
     arena arena;
-    loaded *of; uint32_t n, cap;
+    loaded *of;
+    uint32_t n, cap;
     uint32_t *slots, nslots; /* by symbol: index + 1 into `of` */
     symbol intrinsics[INTRINSICS];
 };
 
-static const struct { const char *name; uint32_t nparams; const char *params[2]; } intrinsic_rows[INTRINSICS] = {
+static const struct {
+    const char *name;
+    uint32_t nparams;
+    const char *params[2];
+} intrinsic_rows[INTRINSICS] = {
     [INTRINSIC_DERIVE_FWD] = {"__derive_fwd", 2, {"f", "mask"}},
     [INTRINSIC_DERIVE_JVP] = {"__derive_jvp", 2, {"f", "mask"}},
     [INTRINSIC_CALL2] = {"__call2", 2, {"f", "args"}},
@@ -36,8 +46,7 @@ builtins *builtins_open(vm *m)
     }
     b->vm = m;
     arena_open(&b->arena, &m->mem, MEM_OTHER);
-    for (int i = 0; i < INTRINSICS; i++)
-        b->intrinsics[i] = symbol_of(m->symbols, intrinsic_rows[i].name, strlen(intrinsic_rows[i].name));
+    for (int i = 0; i < INTRINSICS; i++) b->intrinsics[i] = symbol_of(m->symbols, intrinsic_rows[i].name, strlen(intrinsic_rows[i].name));
     return b;
 }
 
@@ -145,7 +154,8 @@ const char *builtin_nearest(const builtins *b, const char *name)
     char shown[64];
     if (!names) return NULL;
     for (uint32_t i = 0; i < prim_count; i++)
-        if (!(prims[i].attrs & A_INTERNAL) && prim_display(&prims[i], shown) == shown) names[n++] = prims[i].name; /* operators have signs */
+        if (!(prims[i].attrs & A_INTERNAL) && prim_display(&prims[i], shown) == shown)
+            names[n++] = prims[i].name; /* operators have signs */
     for (uint32_t i = 0; i < b->n; i++)
         if (!hidden(b, b->of[i].name)) names[n++] = symbol_name(b->vm->symbols, b->of[i].name);
     const char *best = nearest_name(name, names, n);

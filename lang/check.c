@@ -57,11 +57,13 @@ bool checker_push(checker *c, step s)
 
 static const char *foreign_name(const char *name)
 {
-    static const struct { const char *theirs, *ours; } rows[] = {
-        {"True", "true"}, {"False", "false"}, {"None", "none"}, {"null", "none"}, {"nil", "none"}, {"NaN", "nan"},
-        {"elif", "else if"}, {"lambda", "fn"}, {"def", "fn"}, {"function", "fn"}, {"let", NULL}, {"var", NULL},
-        {"pow", "^"}, {"length", "len"}, {"float", "f64"}, {"int", "i64"}, {"str", "format"},
-        {"println", "print"}, {"printf", "print"}, {"array", "[…]"}, {"pinv", "inv"}, {"matmul", "@"},
+    static const struct {
+        const char *theirs, *ours;
+    } rows[] = {
+        {"True", "true"},    {"False", "false"}, {"None", "none"}, {"null", "none"},   {"nil", "none"},   {"NaN", "nan"},
+        {"elif", "else if"}, {"lambda", "fn"},   {"def", "fn"},    {"function", "fn"}, {"let", NULL},     {"var", NULL},
+        {"pow", "^"},        {"length", "len"},  {"float", "f64"}, {"int", "i64"},     {"str", "format"}, {"println", "print"},
+        {"printf", "print"}, {"array", "[…]"},   {"pinv", "inv"},  {"matmul", "@"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (!strcmp(name, rows[i].theirs)) return rows[i].ours;
@@ -74,8 +76,10 @@ static const char *foreign_habit(const char *name)
     static const char *const modules[] = {"np", "numpy", "jnp", "jax", "torch", "tf", "math", "scipy", "plt"};
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
         if (!strcmp(name, modules[i])) return "a builtin stands by itself: `mean(x)`; the modules are imported, as `import \"nn\" as nn`";
-    return !strcmp(name, "range") ? "count with a range: `0..n`" : !strcmp(name, "dict") ? "a record is written `{w: a, b: c}`"
-         : !strcmp(name, "list") ? "a tuple is written `(a, b)`, an array `[1, 2]`" : NULL;
+    return !strcmp(name, "range")  ? "count with a range: `0..n`"
+           : !strcmp(name, "dict") ? "a record is written `{w: a, b: c}`"
+           : !strcmp(name, "list") ? "a tuple is written `(a, b)`, an array `[1, 2]`"
+                                   : NULL;
 }
 
 static void unknown_name(checker *c, scope *s, node *n)
@@ -115,16 +119,12 @@ static void visit_name(checker *c, scope *s, node *n)
 
 /* --- statements ------------------------------------------------------------------------------- */
 
-static const char *jump_word(const node *n)
-{
-    return n->kind == N_BREAK ? "break" : n->kind == N_CONTINUE ? "continue" : "return";
-}
+static const char *jump_word(const node *n) { return n->kind == N_BREAK ? "break" : n->kind == N_CONTINUE ? "continue" : "return"; }
 
 static void visit_jump(checker *c, scope *s, node *n)
 {
     const char *word = jump_word(n);
-    if (s->in_condition)
-        checker_report(c, SEVERITY_ERROR, DIAG_SYNTAX, n->at, "`%s` cannot stand in the condition of a loop", word);
+    if (s->in_condition) checker_report(c, SEVERITY_ERROR, DIAG_SYNTAX, n->at, "`%s` cannot stand in the condition of a loop", word);
     else if (n->kind == N_RETURN && !s->outer)
         checker_report(c, SEVERITY_ERROR, DIAG_SYNTAX, n->at, "`return` stands outside of any function");
     else if (n->kind != N_RETURN && s->loops == 0)
@@ -215,7 +215,8 @@ static void visit(checker *c, scope *s, node *n)
 {
     switch (n->kind) {
     case N_NAME: visit_name(c, s, n); return;
-    case N_BREAK: case N_CONTINUE: visit_jump(c, s, n); return;
+    case N_BREAK:
+    case N_CONTINUE: visit_jump(c, s, n); return;
     case N_RETURN: visit_jump(c, s, n); break;
     case N_BLOCK: visit_block(c, n); break;
     case N_BINARY: compared_floats(c, n); break;
@@ -229,7 +230,8 @@ static void visit(checker *c, scope *s, node *n)
         checker_push(c, (step){.kind = S_NODE, .n = n->b, .scope = s});
         return;
     case N_IMPORT: n->ref = scope_find(c, s, n->name, n->at, false); return;
-    case N_FOR: case N_WHILE: visit_loop(c, s, n); return;
+    case N_FOR:
+    case N_WHILE: visit_loop(c, s, n); return;
     case N_CHECKPOINT:
         check_options_of(c, s, n);
         checker_push(c, (step){.kind = S_NODE, .n = n->b, .scope = s});

@@ -12,21 +12,26 @@
 /* What a loop does to the variables of its function. A node N_FOR or N_WHILE has its number in
    ref.index. */
 typedef struct loop_info {
-    uint32_t *vars, n;   /* assigned in it (its target and condition included), in order of appearance */
-    uint32_t parent;     /* the loop around it in the same function, or NO_LOOP */
+    uint32_t *vars, n;      /* assigned in it (its target and condition included), in order of appearance */
+    uint32_t parent;        /* the loop around it in the same function, or NO_LOOP */
     bool breaks, continues; /* some `break` or `continue` is this loop's own */
-    bool returns;        /* some `return` stands in it */
+    bool returns;           /* some `return` stands in it */
 } loop_info;
 #define NO_LOOP UINT32_MAX
 
-typedef struct checked { loop_info *loops; uint32_t nloops; } checked;
+typedef struct checked {
+    loop_info *loops;
+    uint32_t nloops;
+} checked;
 
 typedef struct check_options {
     const builtins *builtins;
-    bool internal;            /* a module that comes with Replay: names starting `__` */
-    bool notes;               /* also say what is only worth knowing (`check`, the REPL) */
-    const symbol *vars; uint32_t nvars; /* variables that exist already: parameters of `main` (REPL) */
-    const symbol *fns; uint32_t nfns;   /* top-level functions that exist already (REPL) */
+    bool internal; /* a module that comes with Replay: names starting `__` */
+    bool notes;    /* also say what is only worth knowing (`check`, the REPL) */
+    const symbol *vars;
+    uint32_t nvars; /* variables that exist already: parameters of `main` (REPL) */
+    const symbol *fns;
+    uint32_t nfns; /* top-level functions that exist already (REPL) */
 } check_options;
 
 /* Fills in the tree's (check) fields; *out lives in the tree's arena. False when something is wrong;

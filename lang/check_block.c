@@ -83,8 +83,10 @@ void check_options_of(checker *c, scope *s, node *block)
             if (!whole_above_zero(v)) bad_value(c, o, "a whole number, 1 or more", "for example `slots = 8`");
             else if (!one_loop(block->b)) {
                 diag *d = checker_report(c, SEVERITY_ERROR, DIAG_CHECKPOINT, o->op_at, "`slots` is for a block that holds one loop");
-                diag_label_add(d, block->b->list && block->b->list->kind != N_FOR && block->b->list->kind != N_WHILE ? block->b->list->at
-                                  : block->b->list && block->b->list->next ? block->b->list->next->at : block->b->at,
+                diag_label_add(d,
+                               block->b->list && block->b->list->kind != N_FOR && block->b->list->kind != N_WHILE ? block->b->list->at
+                               : block->b->list && block->b->list->next                                           ? block->b->list->next->at
+                                                                                                                  : block->b->at,
                                "this block holds %s", block->b->list ? "something else" : "nothing");
                 diag_help_set(d, "put the loop alone into the block: `checkpoint (slots = 8) < for (…) { … } >`");
             }

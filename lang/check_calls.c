@@ -5,7 +5,8 @@
 
 typedef struct sig {
     const char *name;
-    const prim_param *params; uint32_t n;
+    const prim_param *params;
+    uint32_t n;
     span defined; /* src NULL: a builtin */
     bool intrinsic;
 } sig;
@@ -37,7 +38,9 @@ static void print_sig(checker *c, const sig *s, text *t)
     text_printf(t, "%s(", s->name);
     for (uint32_t i = 0; i < s->n; i++)
         text_printf(t, "%s%s%s", i ? ", " : "", symbol_name(c->symbols, s->params[i].name),
-                    s->params[i].rest ? "..." : s->params[i].optional ? " = …" : "");
+                    s->params[i].rest       ? "..."
+                    : s->params[i].optional ? " = …"
+                                            : "");
     text_puts(t, ")");
 }
 

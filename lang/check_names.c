@@ -243,8 +243,8 @@ static void collect_target(checker *c, scope *s, node *t, uint32_t loop, node *f
     if (t->kind == N_NAME) {
         slot *k = slot_find(c, s->id, t->name);
         uint32_t v = scope_var(c, s, t->name, t->at, false);
-        if (!k && from && !c->no_memory && (from->kind == N_NUMBER || from->kind == N_STRING || from->kind == N_BOOL ||
-                           from->kind == N_NONE || from->kind == N_ARRAY))
+        if (!k && from && !c->no_memory &&
+            (from->kind == N_NUMBER || from->kind == N_STRING || from->kind == N_BOOL || from->kind == N_NONE || from->kind == N_ARRAY))
             s->literal[v] = from;
         log_var(c, loop, v);
     } else if (t->kind == N_TUPLE)
@@ -268,10 +268,9 @@ static void collect(checker *c, scope *s, node *body)
         if (!n) continue;
         if (e.kind == C_LIST && n->next) checker_push(c, (step){.kind = C_LIST, .n = n->next});
         switch (n->kind) {
-        case N_ASSIGN:
-            collect_target(c, s, n->a, loop, n->oper == OP_NONE ? n->b : NULL);
-            break;
-        case N_FOR: case N_WHILE: {
+        case N_ASSIGN: collect_target(c, s, n->a, loop, n->oper == OP_NONE ? n->b : NULL); break;
+        case N_FOR:
+        case N_WHILE: {
             uint32_t k = loop_add(c, n, loop);
             if (k == NO_LOOP) return;
             /* What a `for` goes over is evaluated outside of the loop, but assigning more is harmless. */
@@ -280,9 +279,15 @@ static void collect(checker *c, scope *s, node *body)
             if (n->kind == N_FOR) collect_target(c, s, n->a, loop, NULL);
             break;
         }
-        case N_BREAK: if (loop != NO_LOOP) c->out->loops[loop].breaks = true; break;
-        case N_CONTINUE: if (loop != NO_LOOP) c->out->loops[loop].continues = true; break;
-        case N_RETURN: if (loop != NO_LOOP) c->out->loops[loop].returns = true; break;
+        case N_BREAK:
+            if (loop != NO_LOOP) c->out->loops[loop].breaks = true;
+            break;
+        case N_CONTINUE:
+            if (loop != NO_LOOP) c->out->loops[loop].continues = true;
+            break;
+        case N_RETURN:
+            if (loop != NO_LOOP) c->out->loops[loop].returns = true;
+            break;
         case N_IMPORT: log_var(c, loop, scope_var(c, s, n->name, n->at, false)); break;
         case N_FN:
             if (n->fn->name && !n->fn->top) {
@@ -311,8 +316,7 @@ static void add_sizes(checker *c, scope *s, const contract *k, bool result)
             diag *g = checker_report(c, SEVERITY_ERROR, DIAG_NAME, d->at, "`%s` is a parameter, and cannot be the name of an axis size too",
                                      symbol_name(c->symbols, d->name));
             diag_help_set(g, "call the size something else");
-        } else if (!e && !result)
-            scope_var(c, s, d->name, d->at, false);
+        } else if (!e && !result) scope_var(c, s, d->name, d->at, false);
     }
 }
 

@@ -14,22 +14,34 @@ typedef struct scope {
     struct scope *outer;
     uint32_t id;
     uint32_t vars_cap, captures_cap;
-    span *last;            /* by variable: where it is assigned last */
-    node **literal;        /* by variable: its value where that is one literal, else NULL */
-    uint32_t loops;        /* loops around the place being visited */
-    bool in_condition;     /* inside a loop's condition */
-    struct scope *before;  /* all of them, the newest first */
+    span *last;           /* by variable: where it is assigned last */
+    node **literal;       /* by variable: its value where that is one literal, else NULL */
+    uint32_t loops;       /* loops around the place being visited */
+    bool in_condition;    /* inside a loop's condition */
+    struct scope *before; /* all of them, the newest first */
 } scope;
 
-typedef struct slot { uint64_t key; uint32_t kind, index; } slot; /* key 0: free */
+typedef struct slot {
+    uint64_t key;
+    uint32_t kind, index;
+} slot; /* key 0: free */
 /* Names that a scope's function reads, under its id with this bit. */
 #define SCOPE_READS 0x40000000u
 enum { SLOT_VAR = 1, SLOT_CAPTURE, SLOT_TOP, SLOT_REPORTED };
 
-typedef struct top_fn { function *fn; uint32_t count; } top_fn;
+typedef struct top_fn {
+    function *fn;
+    uint32_t count;
+} top_fn;
 
 /* An entry of the walk's stack. */
-typedef struct step { uint8_t kind; node *n; struct scope *scope; uint32_t saved; bool flag; } step;
+typedef struct step {
+    uint8_t kind;
+    node *n;
+    struct scope *scope;
+    uint32_t saved;
+    bool flag;
+} step;
 
 typedef struct checker {
     memory *m;
@@ -37,13 +49,18 @@ typedef struct checker {
     symbols *symbols;
     const check_options *o;
     checked *out;
-    slot *slots; uint32_t nslots, used;
-    top_fn *tops; uint32_t ntops, tops_cap;
-    step *stack; uint32_t n, cap;
+    slot *slots;
+    uint32_t nslots, used;
+    top_fn *tops;
+    uint32_t ntops, tops_cap;
+    step *stack;
+    uint32_t n, cap;
     uint32_t scopes, loops_cap;
     scope *newest;
-    uint32_t *log; uint32_t nlog, log_cap;   /* variables assigned in the loops being collected */
-    uint32_t *stamp; uint32_t nstamp, stamps;
+    uint32_t *log;
+    uint32_t nlog, log_cap; /* variables assigned in the loops being collected */
+    uint32_t *stamp;
+    uint32_t nstamp, stamps;
     diag *first, *last;
     uint32_t nerrors;
     bool no_memory;
@@ -52,8 +69,7 @@ typedef struct checker {
 /* Zeroed, in the tree's arena; sets no_memory. */
 void *checker_take(checker *c, size_t bytes);
 /* Appends a diagnostic with its place; NULL when there is no memory (the adders accept that). */
-diag *checker_report(checker *c, severity s, diag_code kind, span at, const char *fmt, ...)
-    __attribute__((format(printf, 5, 6)));
+diag *checker_report(checker *c, severity s, diag_code kind, span at, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 bool checker_push(checker *c, step s);
 /* The nearest name a program could have meant in `s`; NULL: none near. */
 const char *checker_nearest(checker *c, scope *s, const char *name);

@@ -156,8 +156,8 @@ static void json_place(const char *file, uint32_t line, uint32_t column, text *t
 static void stats_json(const vm *m, double seconds, text *t)
 {
     const vm_stats *s = &m->stats;
-    text_printf(t, "{\"seconds\": %.6f, \"peak_bytes\": %zu, \"saved_peak_bytes\": %zu, \"replays\": [", seconds,
-                m->mem.peak[MEM_ARRAY], s->saved_peak);
+    text_printf(t, "{\"seconds\": %.6f, \"peak_bytes\": %zu, \"saved_peak_bytes\": %zu, \"replays\": [", seconds, m->mem.peak[MEM_ARRAY],
+                s->saved_peak);
     for (uint32_t i = 0; i < s->nblocks; i++) text_printf(t, i ? ", %llu" : "%llu", (unsigned long long)s->blocks[i].replays);
     text_puts(t, "], \"blocks\": [");
     for (uint32_t i = 0; i < s->nblocks; i++) {
@@ -192,8 +192,8 @@ static void stats_lines(const vm *m, double seconds, text *t)
 {
     const vm_stats *s = &m->stats;
     char a[32], b[32];
-    text_printf(t, "%.3f s; arrays at most %s, of which saved for the adjoint program %s\n", seconds,
-                bytes_text(m->mem.peak[MEM_ARRAY], a), bytes_text(s->saved_peak, b));
+    text_printf(t, "%.3f s; arrays at most %s, of which saved for the adjoint program %s\n", seconds, bytes_text(m->mem.peak[MEM_ARRAY], a),
+                bytes_text(s->saved_peak, b));
     if (s->steps)
         text_printf(t, "steps under a gradient: %llu, executed %llu times; states held at most %llu\n", (unsigned long long)s->steps,
                     (unsigned long long)s->step_runs, (unsigned long long)s->snapshots_peak);
@@ -201,8 +201,7 @@ static void stats_lines(const vm *m, double seconds, text *t)
         char limit[32];
         text_printf(t, "schedules: peak %s, budget %s; steps executed %llu, least for as many states %llu, ratio %.3f\n",
                     bytes_text(m->mem.peak[MEM_ARRAY], a), m->config.budget ? bytes_text(m->config.budget, limit) : "none",
-                    (unsigned long long)s->lazy_runs, (unsigned long long)s->lazy_least,
-                    (double)s->lazy_runs / (double)s->lazy_least);
+                    (unsigned long long)s->lazy_runs, (unsigned long long)s->lazy_least, (double)s->lazy_runs / (double)s->lazy_least);
     }
     for (uint32_t i = 0; i < s->nblocks; i++) {
         if (!s->blocks[i].replays) continue;

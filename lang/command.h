@@ -4,7 +4,9 @@
 #define REPLAY_COMMAND_H
 #include "host.h"
 
-typedef struct run_options { bool stats, stats_json; } run_options;
+typedef struct run_options {
+    bool stats, stats_json;
+} run_options;
 
 /* Runs a script's text. */
 int command_run(host *h, const char *name, const char *text_, size_t length, const run_options *o);

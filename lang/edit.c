@@ -25,12 +25,14 @@ struct editor {
     History *history;
     bool colour;
     char prompt[16];
-    char path[PATH_MAX];       /* of the history file, "" when there is none */
+    char path[PATH_MAX]; /* of the history file, "" when there is none */
     edit_completer *complete;
     void *ctx;
-    char **words; size_t nwords; /* offered */
-    char *last; size_t last_n;   /* what edit_read gave */
-    bool interrupted;            /* Ctrl-C came while a key was waited for */
+    char **words;
+    size_t nwords; /* offered */
+    char *last;
+    size_t last_n;    /* what edit_read gave */
+    bool interrupted; /* Ctrl-C came while a key was waited for */
 };
 
 /* --- history ---------------------------------------------------------------------------------- */
@@ -68,12 +70,15 @@ void edit_remember(editor *e, const char *entry)
 
 /* --- colours ---------------------------------------------------------------------------------- */
 
-static bool word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80; }
+static bool word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
 
 static bool keyword(const char *s, size_t n)
 {
-    static const char *const words[] = {"fn", "if", "else", "for", "in", "while", "break", "continue", "return", "checkpoint",
-                                        "and", "or", "not", "true", "false", "none", "inf", "nan", "import", "as"};
+    static const char *const words[] = {"fn",  "if", "else", "for",  "in",    "while", "break", "continue", "return", "checkpoint",
+                                        "and", "or", "not",  "true", "false", "none",  "inf",   "nan",      "import", "as"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == n && !memcmp(words[i], s, n)) return true;
     return false;
@@ -102,8 +107,7 @@ void edit_coloured(const char *s, size_t n, text *out)
             if (s[i] >= '0' && s[i] <= '9') painted("36", s + i, k - i, out);
             else if (keyword(s + i, k - i)) painted("35", s + i, k - i, out);
             else text_add(out, s + i, k - i);
-        } else
-            text_putc(out, s[i]);
+        } else text_putc(out, s[i]);
         i = k;
     }
 }
@@ -255,7 +259,8 @@ static void show_words(editor *e)
     for (size_t i = 0; i < most; i++) {
         fputs(e->words[i], stdout);
         if (i + 1 == most || (i + 1) % across == 0) putchar('\n');
-        else for (size_t k = columns_of(e->words[i], strlen(e->words[i])); k < widest + 2; k++) putchar(' ');
+        else
+            for (size_t k = columns_of(e->words[i], strlen(e->words[i])); k < widest + 2; k++) putchar(' ');
     }
     if (most < e->nwords) printf("... and %zu more\n", e->nwords - most);
     fflush(stdout);
@@ -399,8 +404,8 @@ editor *edit_open(bool colour, edit_completer *completer, void *ctx)
     el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
     el_set(e->el, EL_BIND, "^W", "ed-delete-prev-word", NULL);
     static const char *const keys[][2] = {{"\033[1;5C", "em-next-word"}, {"\033[1;5D", "ed-prev-word"}, {"\033[3~", "ed-delete-next-char"},
-                                          {"\033[H", "ed-move-to-beg"}, {"\033[F", "ed-move-to-end"},
-                                          {"\033[1~", "ed-move-to-beg"}, {"\033[4~", "ed-move-to-end"}};
+                                          {"\033[H", "ed-move-to-beg"},  {"\033[F", "ed-move-to-end"},  {"\033[1~", "ed-move-to-beg"},
+                                          {"\033[4~", "ed-move-to-end"}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) el_set(e->el, EL_BIND, keys[i][0], keys[i][1], NULL);
     return e;
 }

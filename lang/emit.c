@@ -272,7 +272,11 @@ static void emit_result_contract(emitter *e, reg result, const contract_list *pa
 
 static bool fn_open(emitter *e, emit_fn *f, function *fn, symbol name, uint32_t ncaptures)
 {
-    *f = (emit_fn){.outer = e->f, .fn = fn, .nvars = fn->nvars, .nstates = fn->nvars + FLAGS_PER_FUNCTION, .self = REG_NONE,
+    *f = (emit_fn){.outer = e->f,
+                   .fn = fn,
+                   .nvars = fn->nvars,
+                   .nstates = fn->nvars + FLAGS_PER_FUNCTION,
+                   .self = REG_NONE,
                    .depth = e->f ? e->f->depth : 0};
     e->f = f;
     if (!builder_open(&f->b, e->m, name, e->t->src, ncaptures, fn->nparams)) {
@@ -436,7 +440,13 @@ static bool ends_in_value(const function *main)
     while (n && n->next) n = n->next;
     if (!n) return false;
     switch (n->kind) {
-    case N_ASSIGN: case N_FOR: case N_WHILE: case N_IMPORT: case N_BREAK: case N_CONTINUE: case N_RETURN: return false;
+    case N_ASSIGN:
+    case N_FOR:
+    case N_WHILE:
+    case N_IMPORT:
+    case N_BREAK:
+    case N_CONTINUE:
+    case N_RETURN: return false;
     case N_FN: return !n->fn->name;
     default: return true;
     }

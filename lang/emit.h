@@ -6,19 +6,19 @@
 #include "check.h"
 
 typedef enum emit_result {
-    EMIT_NONE,      /* the script's Code returns none */
-    EMIT_RECORD,    /* a module: a record of the top-level names that do not start with `_` */
-    EMIT_ENTRY,     /* the REPL: a tuple of the last expression's value and of every variable, in the
+    EMIT_NONE,    /* the script's Code returns none */
+    EMIT_RECORD,  /* a module: a record of the top-level names that do not start with `_` */
+    EMIT_ENTRY,   /* the REPL: a tuple of the last expression's value and of every variable, in the
                        order of main->vars; undefined where there is none */
-    EMIT_FUNCTION   /* a rule's text: the one function in it */
+    EMIT_FUNCTION /* a rule's text: the one function in it */
 } emit_result;
 
 /* Options that take the place of those the program's blocks have: for trying another placement. */
 typedef struct placement {
     bool set;
-    bool plain;           /* as if the markers were not there */
-    const char *save;     /* a policy word, or NULL */
-    int64_t slots;        /* of blocks that hold a loop and nothing else, 0: as written */
+    bool plain;       /* as if the markers were not there */
+    const char *save; /* a policy word, or NULL */
+    int64_t slots;    /* of blocks that hold a loop and nothing else, 0: as written */
 } placement;
 /* The policy that a word behind `save =` stands for. */
 bool placement_policy(const char *word, size_t n, keep_policy *out);
@@ -27,7 +27,7 @@ void placement_apply(const placement *p, bool loop, block_options *o);
 
 typedef struct emit_options {
     const builtins *builtins;
-    const char *module;   /* top-level functions are globals under `<module>:<name>`; "" for the script */
+    const char *module; /* top-level functions are globals under `<module>:<name>`; "" for the script */
     emit_result result;
     const placement *placement; /* may be NULL */
 } emit_options;

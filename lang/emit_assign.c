@@ -3,7 +3,12 @@
  * in place), sets the innermost and puts everything back. */
 #include "emit_parts.h"
 
-typedef struct path { node **links; reg *index, *parts; uint32_t n; node *base; } path;
+typedef struct path {
+    node **links;
+    reg *index, *parts;
+    uint32_t n;
+    node *base;
+} path;
 
 static bool path_of(emitter *e, node *t, path *p)
 {
@@ -31,8 +36,7 @@ static reg get_part(emitter *e, const node *link, reg from, reg index)
 static reg set_part(emitter *e, const node *link, reg in, reg index, reg part, span at)
 {
     emit_at(e, link->at, link->op_at.lo);
-    if (link->kind == N_INDEX)
-        return emit_prim(e, "__setindex", 3, (reg[]){in, index, part}, (span[]){link->a->at, link->op_at, at});
+    if (link->kind == N_INDEX) return emit_prim(e, "__setindex", 3, (reg[]){in, index, part}, (span[]){link->a->at, link->op_at, at});
     span spans[2] = {link->a->at, at};
     region_due(e);
     e->f->b.src_at = spans;

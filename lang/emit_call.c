@@ -3,15 +3,23 @@
  * must be matched with a function known only at run time. */
 #include "emit_parts.h"
 
-typedef struct arguments { reg *r; symbol *names; span *at; uint32_t n; bool named, spread; } arguments;
+typedef struct arguments {
+    reg *r;
+    symbol *names;
+    span *at;
+    uint32_t n;
+    bool named, spread;
+} arguments;
 
 /* In order of appearance, with room for one in front. */
 static bool arguments_of(emitter *e, node *call, reg piped, arguments *out)
 {
     uint32_t n = 0;
     for (node *x = call->list; x; x = x->next) n++;
-    *out = (arguments){.r = emit_take(e, (n + 1) * sizeof(reg)), .names = emit_take(e, (n + 1) * sizeof(symbol)),
-                       .at = emit_take(e, (n + 1) * sizeof(span)), .n = n};
+    *out = (arguments){.r = emit_take(e, (n + 1) * sizeof(reg)),
+                       .names = emit_take(e, (n + 1) * sizeof(symbol)),
+                       .at = emit_take(e, (n + 1) * sizeof(span)),
+                       .n = n};
     if (e->failed) return false;
     n = 1;
     for (node *x = call->list; x && !e->failed; x = x->next, n++) {

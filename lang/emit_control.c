@@ -15,7 +15,9 @@ static bool always_jumps(const node *n)
     for (;;) {
         if (!n) return false;
         switch (n->kind) {
-        case N_BREAK: case N_CONTINUE: case N_RETURN: return true;
+        case N_BREAK:
+        case N_CONTINUE:
+        case N_RETURN: return true;
         case N_BLOCK:
             n = n->list;
             while (n && n->next && n->kind != N_BREAK && n->kind != N_CONTINUE && n->kind != N_RETURN) n = n->next;
@@ -48,7 +50,13 @@ static int rest_goes(const node *n)
 static bool gives_value(const node *n)
 {
     switch (n->kind) {
-    case N_ASSIGN: case N_FOR: case N_WHILE: case N_BREAK: case N_CONTINUE: case N_RETURN: case N_IMPORT: return false;
+    case N_ASSIGN:
+    case N_FOR:
+    case N_WHILE:
+    case N_BREAK:
+    case N_CONTINUE:
+    case N_RETURN:
+    case N_IMPORT: return false;
     case N_FN: return n->fn->name == 0;
     default: return true;
     }
@@ -115,7 +123,8 @@ static void emit_statement(emitter *e, node *n)
     case N_ASSIGN: emit_assign(e, n); return;
     case N_FOR: emit_loop_for(e, n); return;
     case N_WHILE: emit_loop_while(e, n); return;
-    case N_BREAK: case N_CONTINUE: emit_jump(e, n, REG_NONE); return;
+    case N_BREAK:
+    case N_CONTINUE: emit_jump(e, n, REG_NONE); return;
     case N_IMPORT: emit_import(e, n); return;
     case N_FN:
         if (n->fn->name) emit_definition(e, n);
@@ -131,8 +140,7 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
         if (f->top->dead) break;
         /* Guards within guards come to an end: from here on they follow one another. */
         if (f->top->guards >= GUARDS_MAX && f->top->pending) region_close_guards(e, REG_NONE);
-        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && rest_goes(n) != REST_AFTER)
-            return emit_if(e, n, n->next, want, tail);
+        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && rest_goes(n) != REST_AFTER) return emit_if(e, n, n->next, want, tail);
         if (n->kind == N_RETURN) {
             emit_at(e, n->at, n->at.lo);
             reg r = n->a ? emit_expr(e, n->a) : emit_const(e, value_none());
@@ -153,7 +161,13 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
 
 /* --- branches --------------------------------------------------------------------------------- */
 
-typedef struct level { struct level *outer; region other; reg cond; outcome then; node *n; } level;
+typedef struct level {
+    struct level *outer;
+    region other;
+    reg cond;
+    outcome then;
+    node *n;
+} level;
 
 /* An `if` with its `else if`s, innermost last; `rest` are the statements that follow it in its list,
    when they go into one of the arms. */
@@ -199,7 +213,10 @@ reg emit_if(emitter *e, node *n, node *rest, bool want, bool tail)
 
 /* --- loops ------------------------------------------------------------------------------------ */
 
-typedef struct carried { uint32_t var; bool maybe; } carried;
+typedef struct carried {
+    uint32_t var;
+    bool maybe;
+} carried;
 
 /* The variables a loop carries: those it assigns and, when something in it returns, the flags of
    everything around. */
@@ -240,8 +257,9 @@ typedef struct looping {
     emit_loop loop;
     region region;
     const loop_info *info;
-    carried *carried; uint32_t n;
-    reg *sources;          /* heads, then initial carried values */
+    carried *carried;
+    uint32_t n;
+    reg *sources; /* heads, then initial carried values */
     uint32_t heads;
     block *body;
 } looping;
@@ -383,8 +401,7 @@ void emit_loop_while(emitter *e, node *n)
         v = emit_const(e, value_bool(false));
         outcome b = region_close(e, v);
         go = join_arms(e, on, &a, &b, true, n->a->at, n->a->at.lo);
-    } else
-        go = emit_expr(e, n->a);
+    } else go = emit_expr(e, n->a);
     loop_close(e, &l, n, LOOP_WHILE, true, go);
     emit_leave(e);
 }
@@ -401,8 +418,10 @@ static bool name_add(emitter *e, block_options *o, const node *s)
 
 bool placement_policy(const char *word, size_t n, keep_policy *out)
 {
-    static const struct { const char *word; keep_policy policy; } words[] = {
-        {"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
+    static const struct {
+        const char *word;
+        keep_policy policy;
+    } words[] = {{"nothing", KEEP_NOTHING}, {"everything", KEEP_EVERYTHING}, {"dots", KEEP_DOTS}, {"dots_no_batch", KEEP_DOTS_NO_BATCH}};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
         if (strlen(words[k].word) == n && !memcmp(words[k].word, word, n)) {
             *out = words[k].policy;

@@ -8,7 +8,11 @@
 static node *spine_of(node *n)
 {
     switch (n->kind) {
-    case N_BINARY: case N_UNARY: case N_TRANSPOSE: case N_INDEX: case N_FIELD: return n->a;
+    case N_BINARY:
+    case N_UNARY:
+    case N_TRANSPOSE:
+    case N_INDEX:
+    case N_FIELD: return n->a;
     case N_CALL:
         if (n->flag) return n->list->kind != N_NAMED && n->list->kind != N_SPREAD ? n->list : NULL;
         return n->a->kind == N_NAME ? NULL : n->a;
@@ -19,9 +23,9 @@ static node *spine_of(node *n)
 static const char *oper_row(oper o)
 {
     static const char *const rows[] = {
-        [OP_EQ] = "eq", [OP_NE] = "ne", [OP_LT] = "lt", [OP_LE] = "le", [OP_GT] = "gt", [OP_GE] = "ge", [OP_RANGE] = "__range",
-        [OP_ADD] = "add", [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_FLOORDIV] = "floordiv", [OP_MOD] = "mod",
-        [OP_MATMUL] = "matmul", [OP_NEG] = "neg", [OP_POW] = "pow", [OP_NOT] = "not"};
+        [OP_EQ] = "eq",         [OP_NE] = "ne",         [OP_LT] = "lt",   [OP_LE] = "le",   [OP_GT] = "gt",   [OP_GE] = "ge",
+        [OP_RANGE] = "__range", [OP_ADD] = "add",       [OP_SUB] = "sub", [OP_MUL] = "mul", [OP_DIV] = "div", [OP_FLOORDIV] = "floordiv",
+        [OP_MOD] = "mod",       [OP_MATMUL] = "matmul", [OP_NEG] = "neg", [OP_POW] = "pow", [OP_NOT] = "not"};
     return rows[o];
 }
 
@@ -145,7 +149,8 @@ static reg emit_leaf(emitter *e, node *n)
     case N_BOOL: return emit_const(e, value_bool(n->flag));
     case N_NONE: return emit_const(e, value_none());
     case N_NAME: return emit_ref(e, n->ref, n->name, n->at);
-    case N_ARRAY: case N_TUPLE: {
+    case N_ARRAY:
+    case N_TUPLE: {
         uint32_t count;
         reg *r = emit_list(e, n->list, &count, emit_expr);
         if (!r) return 0;
@@ -164,9 +169,7 @@ static reg emit_leaf(emitter *e, node *n)
     case N_CHECKPOINT: return emit_checkpoint(e, n, true, false);
     case N_BLOCK: return emit_statements(e, n->list, true, false);
     case N_CALL: return emit_call(e, n, REG_NONE);
-    default:
-        emit_fail(e, n->at, "this cannot stand here");
-        return 0;
+    default: emit_fail(e, n->at, "this cannot stand here"); return 0;
     }
 }
 
@@ -179,12 +182,8 @@ static reg emit_link(emitter *e, node *n, reg a)
         reg b = emit_expr(e, n->b);
         return emit_binary(e, n->oper, (reg[]){a, b}, n->at, n->op_at.lo, n->a->at, n->b->at);
     }
-    case N_UNARY:
-        emit_at(e, n->at, n->op_at.lo);
-        return emit_prim(e, oper_row(n->oper), 1, &a, &n->a->at);
-    case N_TRANSPOSE:
-        emit_at(e, n->at, n->op_at.lo);
-        return emit_prim(e, "__transpose_last", 1, &a, &n->a->at);
+    case N_UNARY: emit_at(e, n->at, n->op_at.lo); return emit_prim(e, oper_row(n->oper), 1, &a, &n->a->at);
+    case N_TRANSPOSE: emit_at(e, n->at, n->op_at.lo); return emit_prim(e, "__transpose_last", 1, &a, &n->a->at);
     case N_INDEX: {
         reg ix = emit_index(e, n);
         emit_at(e, n->at, n->op_at.lo);
@@ -218,8 +217,7 @@ reg emit_expr(emitter *e, node *n)
     if (p->kind == N_UNARY) {
         emit_at(e, p->at, p->op_at.lo);
         r = emit_const(e, value_weak(-p->a->number, p->a->whole ? WEAK_WHOLE : WEAK_FLOAT));
-    } else
-        r = emit_leaf(e, p);
+    } else r = emit_leaf(e, p);
     for (uint32_t i = links; i > 0 && !e->failed && !e->f->b.failed; i--) r = emit_link(e, chain[i - 1], r);
     emit_leave(e);
     return r;

@@ -22,42 +22,65 @@
 #include "emit.h"
 
 /* A variable's state before its first change in a region. */
-typedef struct change { uint32_t var; reg old; uint32_t old_entry; bool old_maybe, real; } change;
+typedef struct change {
+    uint32_t var;
+    reg old;
+    uint32_t old_entry;
+    bool old_maybe, real;
+} change;
 
 typedef struct region {
     struct region *outer;
-    block *at_outside;       /* where emission goes on when it is closed */
-    block *body;             /* its own block */
-    uint32_t log_base;       /* first of its changes in the function's log */
-    reg guard;               /* a guard's condition, else REG_NONE */
-    uint32_t guards;         /* guards open in it */
-    bool pending;            /* `on` may be false here: a guard is due before the next instruction */
-    bool dead;               /* the rest is not reached */
-    bool tail;               /* its value is the function's */
+    block *at_outside; /* where emission goes on when it is closed */
+    block *body;       /* its own block */
+    uint32_t log_base; /* first of its changes in the function's log */
+    reg guard;         /* a guard's condition, else REG_NONE */
+    uint32_t guards;   /* guards open in it */
+    bool pending;      /* `on` may be false here: a guard is due before the next instruction */
+    bool dead;         /* the rest is not reached */
+    bool tail;         /* its value is the function's */
 } region;
 
 /* What closing a region tells: who changed, and to what. */
-typedef struct moved { uint32_t var; reg now; bool maybe; } moved;
-typedef struct outcome { moved *of; uint32_t n; reg value; bool dead; block *body; } outcome;
+typedef struct moved {
+    uint32_t var;
+    reg now;
+    bool maybe;
+} moved;
+typedef struct outcome {
+    moved *of;
+    uint32_t n;
+    reg value;
+    bool dead;
+    block *body;
+} outcome;
 
 /* Flags and the early result are variables after the function's own: */
 enum { FLAG_ON, FLAG_RESULT, FLAGS_PER_FUNCTION };
 enum { LOOP_FLAG_ON, LOOP_FLAG_GO, FLAGS_PER_LOOP };
 
-typedef struct emit_loop { struct emit_loop *outer; uint32_t on, go; } emit_loop;
+typedef struct emit_loop {
+    struct emit_loop *outer;
+    uint32_t on, go;
+} emit_loop;
 
 typedef struct emit_fn {
     struct emit_fn *outer;
     builder b;
     function *fn;
-    uint32_t nvars, nstates;   /* the program's variables; with flags */
-    struct state { reg now; uint32_t entry; bool maybe; } *states; /* entry: its change in the region, +1 */
-    change *log; uint32_t nlog, log_cap;
+    uint32_t nvars, nstates; /* the program's variables; with flags */
+    struct state {
+        reg now;
+        uint32_t entry;
+        bool maybe;
+    } * states; /* entry: its change in the region, +1 */
+    change *log;
+    uint32_t nlog, log_cap;
     region *top;
     emit_loop *loop;
-    uint32_t loops;            /* deep now */
+    uint32_t loops; /* deep now */
     reg *captures, self;
-    uint32_t merges;           /* rests of statement lists moved into arms, open now */
+    uint32_t merges; /* rests of statement lists moved into arms, open now */
     uint32_t depth;
 } emit_fn;
 
@@ -67,7 +90,7 @@ typedef struct emitter {
     const checked *c;
     const emit_options *o;
     arena scratch;
-    emit_fn *f;                /* the function being emitted */
+    emit_fn *f; /* the function being emitted */
     bool failed;
 } emitter;
 
@@ -94,17 +117,17 @@ reg emit_string(emitter *e, const char *s, size_t n);
 
 /* --- emit_region.c */
 void region_open(emitter *e, region *r, block *body, bool tail);
-void region_due(emitter *e);              /* opens a guard if one is due */
-reg none_in(emitter *e, block *k);        /* constants in a block that is not the current one */
+void region_due(emitter *e);       /* opens a guard if one is due */
+reg none_in(emitter *e, block *k); /* constants in a block that is not the current one */
 reg undef_in(emitter *e, block *k);
 void yield_in(emitter *e, block *k, uint32_t n, const reg *src);
-void sort_moved(moved *of, uint32_t n);   /* by variable */
+void sort_moved(moved *of, uint32_t n); /* by variable */
 void region_set(emitter *e, uint32_t var, reg now, bool maybe, bool real);
 reg region_close_guards(emitter *e, reg result);
 /* `result` REG_NONE: none is wanted. The body still lacks its YIELD. */
 outcome region_close(emitter *e, reg result);
 void flags_clear(emitter *e, const emit_loop *from_outside, bool returns);
-uint32_t flag_on(const emitter *e);       /* `on` of the innermost loop, or of the function */
+uint32_t flag_on(const emitter *e); /* `on` of the innermost loop, or of the function */
 /* Writes IF over two closed arms: its first result is the arms' value if `want`. */
 reg join_arms(emitter *e, reg cond, outcome *a, outcome *b, bool want, span at, uint32_t point);
 
@@ -119,7 +142,7 @@ void emit_loop_while(emitter *e, node *n);
 
 /* --- emit_expr.c */
 reg emit_expr(emitter *e, node *n);
-reg emit_index(emitter *e, node *n);      /* the index of x[…]: one component or a tuple */
+reg emit_index(emitter *e, node *n); /* the index of x[…]: one component or a tuple */
 /* An arithmetic or comparing operator on two values that are there. */
 reg emit_binary(emitter *e, oper o, const reg ab[2], span at, uint32_t point, span at_a, span at_b);
 

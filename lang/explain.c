@@ -9,7 +9,9 @@
 #include <string.h>
 
 /* How a token is named in a message. Long ones are cut, at a whole character. */
-typedef struct shown { char s[64]; } shown;
+typedef struct shown {
+    char s[64];
+} shown;
 
 static shown show(parse_state *ps, const token *t)
 {
@@ -21,7 +23,8 @@ static shown show(parse_state *ps, const token *t)
     else if (t->kind == T_STRING) strcpy(r.s, "a string");
     else {
         bool cut = n > 40;
-        if (cut) for (n = 40; ((unsigned char)s[n] & 0xc0) == 0x80; n--) {}
+        if (cut)
+            for (n = 40; ((unsigned char)s[n] & 0xc0) == 0x80; n--) {}
         snprintf(r.s, sizeof r.s, "`%.*s%s`", (int)n, s, cut ? "…" : "");
     }
     return r;
@@ -36,26 +39,50 @@ static bool is_word(const token *t, parse_state *ps, const char *word)
 static bool is_keyword(int kind)
 {
     switch (kind) {
-    case T_IF: case T_FN: case T_ELSE: case T_FOR: case T_IN: case T_WHILE: case T_BREAK: case T_CONTINUE:
-    case T_RETURN: case T_CHECKPOINT: case T_AND: case T_OR: case T_NOT: case T_TRUE: case T_FALSE: case T_NONE:
-    case T_IMPORT: case T_AS:
-        return true;
+    case T_IF:
+    case T_FN:
+    case T_ELSE:
+    case T_FOR:
+    case T_IN:
+    case T_WHILE:
+    case T_BREAK:
+    case T_CONTINUE:
+    case T_RETURN:
+    case T_CHECKPOINT:
+    case T_AND:
+    case T_OR:
+    case T_NOT:
+    case T_TRUE:
+    case T_FALSE:
+    case T_NONE:
+    case T_IMPORT:
+    case T_AS: return true;
     default: return false;
     }
 }
 
-static bool is_comparison(int kind)
-{
-    return kind == T_EQ || kind == T_NE || kind == T_LT || kind == T_LE || kind == T_GT || kind == T_GE;
-}
+static bool is_comparison(int kind) { return kind == T_EQ || kind == T_NE || kind == T_LT || kind == T_LE || kind == T_GT || kind == T_GE; }
 
 /* An operator between two operands, or one behind an operand. */
 static bool is_operator(int kind)
 {
     switch (kind) {
-    case T_PLUS: case T_MINUS: case T_STAR: case T_SLASH: case T_FLOORDIV: case T_PERCENT: case T_AT: case T_POW:
-    case T_AND: case T_OR: case T_DOTDOT: case T_PIPE: case T_DOT: case T_QUOTE: case T_LP: case T_LB:
-        return true;
+    case T_PLUS:
+    case T_MINUS:
+    case T_STAR:
+    case T_SLASH:
+    case T_FLOORDIV:
+    case T_PERCENT:
+    case T_AT:
+    case T_POW:
+    case T_AND:
+    case T_OR:
+    case T_DOTDOT:
+    case T_PIPE:
+    case T_DOT:
+    case T_QUOTE:
+    case T_LP:
+    case T_LB: return true;
     default: return is_comparison(kind);
     }
 }
@@ -67,7 +94,9 @@ static bool is_assignment(int kind)
 
 /* Words people bring from other languages, looked for where the statement starts and just before the
    fault. */
-static const struct { const char *word, *help; } foreign[] = {
+static const struct {
+    const char *word, *help;
+} foreign[] = {
     {"def", "a function is `fn f(x) = …` or `fn f(x) { … }`"},
     {"function", "a function is `fn f(x) = …` or `fn f(x) { … }`"},
     {"func", "a function is `fn f(x) = …` or `fn f(x) { … }`"},
@@ -111,18 +140,18 @@ static const char *foreign_help(parse_state *ps, const token *t)
     return NULL;
 }
 
-static diag *fault(parse_state *ps, const token *t, const char *message)
-{
-    return error_at(ps, t->at.lo, t->at.hi, "%s", message);
-}
+static diag *fault(parse_state *ps, const token *t, const char *message) { return error_at(ps, t->at.lo, t->at.hi, "%s", message); }
 
 /* What would be right, when it is one of a few tokens. */
 static void expected(parse_state *ps, const token *t, text *out)
 {
-    static const struct { int kind; const char *name; } names[] = {
-        {T_NAME, "a name"}, {T_NUMBER, "a number"}, {T_STRING, "a string"}, {T_LP, "`(`"}, {T_RP, "`)`"}, {T_LB, "`[`"},
-        {T_RB, "`]`"}, {T_LBLOCK, "`{`"}, {T_RBRACE, "`}`"}, {T_CPOPEN, "`<`"}, {T_ASSIGN, "`=`"}, {T_ARROW, "`->`"},
-        {T_COLON, "`:`"}, {T_IN, "`in`"}, {T_COMMA, "`,`"}, {T_AS, "`as`"}, {T_ELLIPSIS, "`...`"},
+    static const struct {
+        int kind;
+        const char *name;
+    } names[] = {
+        {T_NAME, "a name"}, {T_NUMBER, "a number"}, {T_STRING, "a string"}, {T_LP, "`(`"},     {T_RP, "`)`"},         {T_LB, "`[`"},
+        {T_RB, "`]`"},      {T_LBLOCK, "`{`"},      {T_RBRACE, "`}`"},      {T_CPOPEN, "`<`"}, {T_ASSIGN, "`=`"},     {T_ARROW, "`->`"},
+        {T_COLON, "`:`"},   {T_IN, "`in`"},         {T_COMMA, "`,`"},       {T_AS, "`as`"},    {T_ELLIPSIS, "`...`"},
     };
     size_t n = 0, k = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) n += ps->can[names[i].kind];
@@ -195,7 +224,8 @@ static bool explain_after(parse_state *ps, const token *t, const bracket *around
         d = fault(ps, t, "comparisons are not chained");
         diag_help_set(d, "write `a < b and b < c`");
     } else if (is_operator(t->kind) && (p->kind == T_RBLOCK || p->kind == T_CPCLOSE)) {
-        d = error_at(ps, t->at.lo, t->at.hi, "%s cannot follow here: `if`, `fn` and `checkpoint` are operands of operators only in parentheses", show(ps, t).s);
+        d = error_at(ps, t->at.lo, t->at.hi,
+                     "%s cannot follow here: `if`, `fn` and `checkpoint` are operands of operators only in parentheses", show(ps, t).s);
         diag_help_set(d, "put the whole of it in parentheses");
     } else if (ps->can[T_IN]) {
         d = error_at(ps, t->at.lo, t->at.hi, "expected `in` after %s, found %s", show(ps, p).s, show(ps, t).s);
@@ -252,13 +282,13 @@ static void explain_bracket(parse_state *ps, const token *t, const bracket *b)
     span_where(open, &line, &column);
     const char *close = bracket_closer(b->kind);
     diag *d = error_at(ps, t->at.lo, t->at.hi, "expected %s`%s` to close the `%s` opened at %u:%u, found %s",
-                       ps->can[T_COMMA] ? "`,` or " : "", close, bracket_opener(b->kind), (unsigned)line, (unsigned)column,
-                       show(ps, t).s);
+                       ps->can[T_COMMA] ? "`,` or " : "", close, bracket_opener(b->kind), (unsigned)line, (unsigned)column, show(ps, t).s);
     diag_label_add(d, open, "opened here");
     if (t->kind == T_COLON && b->kind == BR_PAREN) diag_help_set(d, "named arguments are written `f(x = 1)`, records `{x: 1}`");
     else if (t->kind == T_ELLIPSIS) diag_help_set(d, "a tuple is spread in the arguments of a call: `f(t...)`");
     else if (t->kind == T_FOR && b->kind == BR_SQUARE) diag_help_set(d, "write `map(fn(x) = …, v)`");
-    else if (t->kind == T_STRING && ps->prev.kind == T_NAME && ps->prev.at.hi == t->at.lo) diag_help_set(d, "a text with values in it is `format(\"x = {}\", x)`");
+    else if (t->kind == T_STRING && ps->prev.kind == T_NAME && ps->prev.at.hi == t->at.lo)
+        diag_help_set(d, "a text with values in it is `format(\"x = {}\", x)`");
     else if (open.src && ps->prev.at.hi > open.lo && ps->prev.at.hi - open.lo <= 60) { /* the line ends, and the bracket was meant to */
         const char *s = open.src->text + open.lo;
         size_t n = ps->prev.at.hi - open.lo, gap = t->at.lo - ps->prev.at.hi;
@@ -271,18 +301,20 @@ static void explain_end(parse_state *ps, const token *t)
 {
     shown s = show(ps, t), before = show(ps, &ps->prev);
     diag *d = ps->fresh || ps->prev.kind == T_BEGIN
-        ? error_at(ps, t->at.lo, t->at.hi, "a statement cannot start with %s", s.s)
-        : error_at(ps, t->at.lo, t->at.hi, "expected a newline or `;` after %s, found %s", before.s, s.s);
+                  ? error_at(ps, t->at.lo, t->at.hi, "a statement cannot start with %s", s.s)
+                  : error_at(ps, t->at.lo, t->at.hi, "expected a newline or `;` after %s, found %s", before.s, s.s);
     const char *help = NULL;
     if (t->kind == T_COMMA) help = "a tuple stands in parentheses: `(a, b)`";
     else if (t->kind == T_COLON && ps->prev.kind == T_NUMBER) help = "a range is written `a..b`";
     else if (t->kind == T_COLON) help = "a body stands in braces: `if (…) { … }`, `fn f(x) { … }`";
-    else if (t->kind == T_STRING && ps->prev.at.hi == t->at.lo) help = ps->prev.kind == T_NAME
-        ? "strings have no prefixes; `str(x)` gives a value's text, and `+` joins" : "in a string a quote is \\\"; strings are joined by `+`";
+    else if (t->kind == T_STRING && ps->prev.at.hi == t->at.lo)
+        help = ps->prev.kind == T_NAME ? "strings have no prefixes; `str(x)` gives a value's text, and `+` joins"
+                                       : "in a string a quote is \\\"; strings are joined by `+`";
     else if (t->kind == T_IF) help = "to choose, write `if (c) { a } else { b }`";
     else if (t->kind == T_IN) help = "`in` belongs to `for`; whether x is in an array is `any(v == x)`";
     else if (t->kind == T_LBRACE) help = "a body follows `if (…)`, `else`, `for (…)`, `while (…)` or a `fn` header";
-    else if (ps->prev.kind == T_NAME && t->kind != T_EOF && ps->prev.at.lo == ps->first.at.lo && (t->kind == T_NAME || t->kind == T_NUMBER || t->kind == T_STRING))
+    else if (ps->prev.kind == T_NAME && t->kind != T_EOF && ps->prev.at.lo == ps->first.at.lo &&
+             (t->kind == T_NAME || t->kind == T_NUMBER || t->kind == T_STRING))
         help = "a call has parentheses: `f(x)`";
     else help = "statements end with a newline or `;`";
     diag_help_set(d, "%s", help);
@@ -316,22 +348,34 @@ void explain(parse_state *ps)
         diag *d = error_at(ps, t->at.lo, t->at.hi, "expected an expression%s after %s, found %s", also, show(ps, p).s, show(ps, t).s);
         bool body = ps->first.kind == T_FN && p->kind == T_ASSIGN;
         if (t->kind == T_FOR || t->kind == T_WHILE)
-            diag_help_set(d, body ? "statements stand in braces: `fn f(…) { %s (…) { … } }`" : t->kind == T_FOR ? "a loop gives no value; `map(fn(x) = …, v)` does"
-                          : "a loop gives no value: assign to a name within it", t->kind == T_FOR ? "for" : "while");
-        else if (t->kind == T_RETURN) diag_help_set(d, body ? "what stands after `=` is what the function gives: leave `return` out" : "leave `return` out");
+            diag_help_set(d,
+                          body               ? "statements stand in braces: `fn f(…) { %s (…) { … } }`"
+                          : t->kind == T_FOR ? "a loop gives no value; `map(fn(x) = …, v)` does"
+                                             : "a loop gives no value: assign to a name within it",
+                          t->kind == T_FOR ? "for" : "while");
+        else if (t->kind == T_RETURN)
+            diag_help_set(d, body ? "what stands after `=` is what the function gives: leave `return` out" : "leave `return` out");
         return;
     }
     if (explain_header(ps, t)) return;
-    if (around && around->kind != BR_BLOCK && around->kind != BR_CHECKPOINT && ps->can[ps->can[T_RP] ? T_RP : ps->can[T_RB] ? T_RB : T_RBRACE] && !ps->can[T_NAME]) {
+    if (around && around->kind != BR_BLOCK && around->kind != BR_CHECKPOINT &&
+        ps->can[ps->can[T_RP]   ? T_RP
+                : ps->can[T_RB] ? T_RB
+                                : T_RBRACE] &&
+        !ps->can[T_NAME]) {
         explain_bracket(ps, t, around);
         return;
     }
-    if (ps->can[T_SEP] || operand) { explain_end(ps, t); return; }
+    if (ps->can[T_SEP] || operand) {
+        explain_end(ps, t);
+        return;
+    }
     text what;
     text_open(&what, ps->m);
     expected(ps, t, &what);
     diag *d = error_at(ps, t->at.lo, t->at.hi, "expected %s after %s, found %s", text_str(&what), show(ps, p).s, show(ps, t).s);
     if (t->kind == T_STRING && around && around->kind == BR_RECORD) diag_help_set(d, "a field's name has no quotes: `{w: a, b: c}`");
-    else if (ps->can[T_COLON] && around && around->kind == BR_RECORD) diag_help_set(d, "a record is written `{w: a, b: c}`; a block of statements follows `if (…)`, `for (…)` …");
+    else if (ps->can[T_COLON] && around && around->kind == BR_RECORD)
+        diag_help_set(d, "a record is written `{w: a, b: c}`; a block of statements follows `if (…)`, `for (…)` …");
     text_close(&what);
 }

@@ -13,7 +13,7 @@
 /* An expression while it is built. `n->at` leaves brackets around it out, lo and hi do not. */
 typedef struct ex {
     node *n;
-    node *bad;      /* the part that keeps it from being a target; NULL: it is one */
+    node *bad; /* the part that keeps it from being a target; NULL: it is one */
     uint32_t lo, hi;
     uint32_t depth; /* of recursion a walker needs, see AST_DEPTH_MAX */
     bool paren;
@@ -27,10 +27,19 @@ typedef struct seq {
     bool named; /* a named argument was seen */
 } seq;
 
-typedef struct params { param *first, *last; uint32_t n, depth; } params;
-typedef struct dims { dim *first, *last; bool rest; } dims;
+typedef struct params {
+    param *first, *last;
+    uint32_t n, depth;
+} params;
+typedef struct dims {
+    dim *first, *last;
+    bool rest;
+} dims;
 /* A fn up to its body. */
-typedef struct head { function *fn; uint32_t lo, depth, op_lo, op_hi; } head;
+typedef struct head {
+    function *fn;
+    uint32_t lo, depth, op_lo, op_hi;
+} head;
 
 typedef struct parse_state {
     memory *m;
@@ -39,22 +48,22 @@ typedef struct parse_state {
     arena *arena;
     const parse_options *options;
     layout layout;
-    seq script;             /* the statements, when the text has been reduced */
+    seq script; /* the statements, when the text has been reduced */
     /* the parser's stack (Lemon's template asks libc; parse.y sends it here) */
     size_t stack_bytes;
     /* what the driver and the explanations know of the tokens before */
     token now, prev, prev2, first; /* first: of the present statement */
-    bool fresh;             /* the next token is the first of a statement */
-    bool quiet;             /* an error here is a consequence of one already told */
-    bool compared;          /* at an error: what stands before is the right side of a comparison */
+    bool fresh;                    /* the next token is the first of a statement */
+    bool quiet;                    /* an error here is a consequence of one already told */
+    bool compared;                 /* at an error: what stands before is the right side of a comparison */
     bool needs_more;
     const unsigned char *can; /* at an error: can[kind] tells whether the token would be right */
     /* diagnostics */
     diag *diags, *last;
     uint32_t errors;
     bool no_memory;
-    bool deep;              /* told that the text is nested too deeply */
-    uint32_t *seen;         /* by symbol: the list it was last seen in, to find repetitions */
+    bool deep;      /* told that the text is nested too deeply */
+    uint32_t *seen; /* by symbol: the list it was last seen in, to find repetitions */
     size_t nseen;
     uint32_t list;
     node spare;

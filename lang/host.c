@@ -72,16 +72,20 @@ code *host_compile(host *h, source *src, const compile_options *o, diag **diags,
     if (needs_more) *needs_more = more;
     if (!fine && !*diags && !more) vm_out_of_memory(m);
     if (fine && !more) {
-        check_options co = {.builtins = h->builtins, .internal = o->internal, .notes = o->notes,
-                            .vars = o->vars, .nvars = o->nvars, .fns = o->fns, .nfns = o->nfns};
+        check_options co = {.builtins = h->builtins,
+                            .internal = o->internal,
+                            .notes = o->notes,
+                            .vars = o->vars,
+                            .nvars = o->nvars,
+                            .fns = o->fns,
+                            .nfns = o->nfns};
         checked c;
         diag *found;
         fine = check(&t, &co, &c, &found);
         if (!fine && !found) vm_out_of_memory(m);
         append(diags, found);
         if (fine && o->inspect) o->inspect(o->ctx, &t);
-        emit_options eo = {.builtins = h->builtins, .module = o->module ? o->module : "", .result = o->result,
-                           .placement = &h->placement};
+        emit_options eo = {.builtins = h->builtins, .module = o->module ? o->module : "", .result = o->result, .placement = &h->placement};
         if (fine) out = emit(m, &t, &c, &eo);
     }
     ast_close(&t);
@@ -274,7 +278,10 @@ bool host_preloads(const char *module)
     return false;
 }
 
-typedef struct describing { host *h; const char *module; } describing;
+typedef struct describing {
+    host *h;
+    const char *module;
+} describing;
 
 /* Remembers the signatures of a preloaded module's functions. */
 static void describe(void *ctx, const ast *t)

@@ -8,15 +8,19 @@
 #include "emit.h"
 #include "parse.h"
 
-typedef struct host_module { symbol key; code *code; struct host_module *next; } host_module;
+typedef struct host_module {
+    symbol key;
+    code *code;
+    struct host_module *next;
+} host_module;
 
 typedef struct host {
     vm *vm;
     builtins *builtins;
-    host_module *modules;  /* compiled so far, each once */
-    bool colour;           /* of diagnostics on standard error */
-    uint32_t warnings;     /* shown so far */
-    placement placement;   /* of the blocks of what is compiled; may be set before host_open */
+    host_module *modules; /* compiled so far, each once */
+    bool colour;          /* of diagnostics on standard error */
+    uint32_t warnings;    /* shown so far */
+    placement placement;  /* of the blocks of what is compiled; may be set before host_open */
     /* What an embedding program sets before host_open; all may be NULL. */
     void *user;
     void (*show)(void *user, const diag *d, const char *rendered); /* instead of standard error */
@@ -38,12 +42,14 @@ bool host_preloads(const char *module);
 
 typedef struct compile_options {
     bool internal;
-    const char *module;             /* prefix of its top-level functions; "" for the script */
+    const char *module; /* prefix of its top-level functions; "" for the script */
     emit_result result;
-    bool notes;                     /* also report what is only worth knowing */
-    bool repl;                      /* the text may be unfinished: see needs_more */
-    const symbol *vars; uint32_t nvars;
-    const symbol *fns; uint32_t nfns;
+    bool notes; /* also report what is only worth knowing */
+    bool repl;  /* the text may be unfinished: see needs_more */
+    const symbol *vars;
+    uint32_t nvars;
+    const symbol *fns;
+    uint32_t nfns;
     /* Called with the resolved tree, before it goes. May be NULL. */
     void (*inspect)(void *ctx, const ast *t);
     void *ctx;

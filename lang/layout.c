@@ -8,12 +8,13 @@
 #include "parse_tables.h"
 #include <string.h>
 
-static const struct { const char *opener, *closer; int token; } brackets[] = {
-    [BR_PAREN] = {"(", ")", T_RP},    [BR_HEADER] = {"(", ")", T_RP},
-    [BR_PARAMS] = {"(", ")", T_RP},   [BR_OPTIONS] = {"(", ")", T_RP},
-    [BR_SQUARE] = {"[", "]", T_RB},   [BR_CONTRACT] = {"[", "]", T_RB},
-    [BR_RECORD] = {"{", "}", T_RBRACE}, [BR_BLOCK] = {"{", "}", T_RBLOCK},
-    [BR_CHECKPOINT] = {"checkpoint <", ">", T_CPCLOSE},
+static const struct {
+    const char *opener, *closer;
+    int token;
+} brackets[] = {
+    [BR_PAREN] = {"(", ")", T_RP},      [BR_HEADER] = {"(", ")", T_RP},    [BR_PARAMS] = {"(", ")", T_RP},
+    [BR_OPTIONS] = {"(", ")", T_RP},    [BR_SQUARE] = {"[", "]", T_RB},    [BR_CONTRACT] = {"[", "]", T_RB},
+    [BR_RECORD] = {"{", "}", T_RBRACE}, [BR_BLOCK] = {"{", "}", T_RBLOCK}, [BR_CHECKPOINT] = {"checkpoint <", ">", T_CPCLOSE},
 };
 const char *bracket_opener(bracket_kind k) { return brackets[k].opener; }
 const char *bracket_closer(bracket_kind k) { return brackets[k].closer; }
@@ -48,9 +49,14 @@ static bool in_body(const layout *l) { return !l->n || is_body(top(l)->kind); }
 static uint32_t *counter(layout *l, bracket_kind k)
 {
     switch (k) {
-    case BR_PAREN: case BR_HEADER: case BR_PARAMS: case BR_OPTIONS: return &l->round;
-    case BR_SQUARE: case BR_CONTRACT: return &l->square;
-    case BR_RECORD: case BR_BLOCK: return &l->curly;
+    case BR_PAREN:
+    case BR_HEADER:
+    case BR_PARAMS:
+    case BR_OPTIONS: return &l->round;
+    case BR_SQUARE:
+    case BR_CONTRACT: return &l->square;
+    case BR_RECORD:
+    case BR_BLOCK: return &l->curly;
     default: return &l->angle;
     }
 }
@@ -60,7 +66,10 @@ static bool push(layout *l, bracket_kind k, const token *t, uint32_t lo)
     if (l->n == l->cap) {
         uint32_t cap = l->cap ? 2 * l->cap : 64;
         bracket *s = memory_resize(l->lx.m, MEM_AST, l->stack, l->cap * sizeof *s, cap * sizeof *s);
-        if (!s) { l->lx.no_memory = true; return false; }
+        if (!s) {
+            l->lx.no_memory = true;
+            return false;
+        }
         l->stack = s;
         l->cap = cap;
     }
@@ -76,15 +85,9 @@ static bracket_kind pop(layout *l)
     return k;
 }
 
-uint32_t layout_body(const layout *l, const token *t)
-{
-    return t->height ? l->stack[t->height - 1].body : 0;
-}
+uint32_t layout_body(const layout *l, const token *t) { return t->height ? l->stack[t->height - 1].body : 0; }
 
-const bracket *layout_around(const layout *l, const token *t)
-{
-    return t->height && t->height <= l->n ? &l->stack[t->height - 1] : NULL;
-}
+const bracket *layout_around(const layout *l, const token *t) { return t->height && t->height <= l->n ? &l->stack[t->height - 1] : NULL; }
 
 void layout_abandon(layout *l, uint32_t height)
 {
@@ -98,12 +101,40 @@ void layout_abandon(layout *l, uint32_t height)
 static bool continues(int kind)
 {
     switch (kind) {
-    case T_PLUS: case T_MINUS: case T_STAR: case T_SLASH: case T_FLOORDIV: case T_PERCENT: case T_AT: case T_POW:
-    case T_EQ: case T_NE: case T_LT: case T_LE: case T_GE: case T_AND: case T_OR: case T_NOT:
-    case T_PIPE: case T_DOTDOT: case T_COMMA: case T_ARROW: case T_DOT: case T_COLON:
-    case T_ASSIGN: case T_ADDA: case T_SUBA: case T_MULA: case T_DIVA: case T_POWA: case T_MATA:
-    case T_LP: case T_LB: case T_LBRACE: case T_LBLOCK: case T_CPOPEN:
-        return true;
+    case T_PLUS:
+    case T_MINUS:
+    case T_STAR:
+    case T_SLASH:
+    case T_FLOORDIV:
+    case T_PERCENT:
+    case T_AT:
+    case T_POW:
+    case T_EQ:
+    case T_NE:
+    case T_LT:
+    case T_LE:
+    case T_GE:
+    case T_AND:
+    case T_OR:
+    case T_NOT:
+    case T_PIPE:
+    case T_DOTDOT:
+    case T_COMMA:
+    case T_ARROW:
+    case T_DOT:
+    case T_COLON:
+    case T_ASSIGN:
+    case T_ADDA:
+    case T_SUBA:
+    case T_MULA:
+    case T_DIVA:
+    case T_POWA:
+    case T_MATA:
+    case T_LP:
+    case T_LB:
+    case T_LBRACE:
+    case T_LBLOCK:
+    case T_CPOPEN: return true;
     default: return false;
     }
 }
@@ -111,8 +142,7 @@ static bool continues(int kind)
 /* Between a header and its body. */
 static bool header_open(const layout *l)
 {
-    return l->state == LS_BODY || l->state == LS_RESULT || l->state == LS_CONTRACT || l->state == LS_CHECKPOINT ||
-           l->state == LS_OPTED;
+    return l->state == LS_BODY || l->state == LS_RESULT || l->state == LS_CONTRACT || l->state == LS_CHECKPOINT || l->state == LS_OPTED;
 }
 
 /* Would `kind` close the bracket that is open? Then no separator stands before it. */
@@ -124,8 +154,8 @@ static bool closes_body(const layout *l, int kind)
 
 static bool newline_counts(const layout *l, const token *next)
 {
-    return in_body(l) && !continues(l->prev) && !header_open(l) && l->prev != T_SEP && l->prev != T_BEGIN &&
-           next->kind != T_ELSE && next->kind != T_PIPE && !closes_body(l, next->kind);
+    return in_body(l) && !continues(l->prev) && !header_open(l) && l->prev != T_SEP && l->prev != T_BEGIN && next->kind != T_ELSE &&
+           next->kind != T_PIPE && !closes_body(l, next->kind);
 }
 
 /* ---- bracket errors ------------------------------------------------------------------------- */
@@ -148,8 +178,7 @@ static void unclosed(layout *l, token *t, const bracket *b)
     span_where(open, &line, &column);
     diag *d = diag_new(l->lx.m, SEVERITY_ERROR, DIAG_SYNTAX, "expected `%s` to close the `%s` opened at %u:%u, found %s%s%s",
                        bracket_closer(b->kind), bracket_opener(b->kind), (unsigned)line, (unsigned)column,
-                       t->kind == T_EOF ? "the end of the text" : "`", t->kind == T_EOF ? "" : word(t->kind),
-                       t->kind == T_EOF ? "" : "`");
+                       t->kind == T_EOF ? "the end of the text" : "`", t->kind == T_EOF ? "" : word(t->kind), t->kind == T_EOF ? "" : "`");
     if (!d) l->lx.no_memory = true;
     /* At the end of the text it is the opening bracket that is worth seeing. */
     span at = {l->lx.src, t->at.lo, t->at.hi};
@@ -178,14 +207,18 @@ static bool recover(layout *l, token *t)
     uint32_t indent = l->n ? l->stack[0].indent : 0;
     token next = {0};
     if (t->kind == T_EOF) next = (token){.kind = T_EOF, .at = t->at, .made = true};
-    else for (;;) {
-        if (!lex_next(&l->lx, &next)) { diag_free(next.fault); return false; }
-        if (next.kind == T_EOF) break;
-        if (next.first && next.indent <= indent && next.kind != T_RP && next.kind != T_RB && next.kind != T_RBRACE &&
-            next.kind != T_GT && next.kind != T_ELSE && next.kind != T_PIPE)
-            break;
-        diag_free(next.fault);
-    }
+    else
+        for (;;) {
+            if (!lex_next(&l->lx, &next)) {
+                diag_free(next.fault);
+                return false;
+            }
+            if (next.kind == T_EOF) break;
+            if (next.first && next.indent <= indent && next.kind != T_RP && next.kind != T_RB && next.kind != T_RBRACE &&
+                next.kind != T_GT && next.kind != T_ELSE && next.kind != T_PIPE)
+                break;
+            diag_free(next.fault);
+        }
     l->held = next;
     l->has_held = true;
     l->closing = true;
@@ -215,9 +248,20 @@ static bool close_next(layout *l, token *t)
 static bool starts_operand(const token *t)
 {
     switch (t->kind) {
-    case T_NAME: case T_NUMBER: case T_STRING: case T_LP: case T_LB: case T_LBRACE: case T_MINUS: case T_NOT:
-    case T_TRUE: case T_FALSE: case T_NONE: case T_IF: case T_FN: case T_CHECKPOINT:
-        return !t->first;
+    case T_NAME:
+    case T_NUMBER:
+    case T_STRING:
+    case T_LP:
+    case T_LB:
+    case T_LBRACE:
+    case T_MINUS:
+    case T_NOT:
+    case T_TRUE:
+    case T_FALSE:
+    case T_NONE:
+    case T_IF:
+    case T_FN:
+    case T_CHECKPOINT: return !t->first;
     default: return false;
     }
 }
@@ -237,7 +281,10 @@ static bool take(layout *l, token *t)
 static bool greater(layout *l, token *t)
 {
     token next;
-    if (!take(l, &next)) { diag_free(next.fault); return false; }
+    if (!take(l, &next)) {
+        diag_free(next.fault);
+        return false;
+    }
     l->held = next;
     l->has_held = true;
     if (starts_operand(&next)) {
@@ -245,8 +292,8 @@ static bool greater(layout *l, token *t)
         uint32_t line, column;
         span_where(bracket_span(l, b), &line, &column);
         diag *d = diag_new(l->lx.m, SEVERITY_ERROR, DIAG_SYNTAX,
-                           "`>` closes the `checkpoint <` opened at %u:%u and nothing can follow it here",
-                           (unsigned)line, (unsigned)column);
+                           "`>` closes the `checkpoint <` opened at %u:%u and nothing can follow it here", (unsigned)line,
+                           (unsigned)column);
         if (!d) l->lx.no_memory = true;
         diag_label_add(d, (span){l->lx.src, t->at.lo, t->at.hi}, "%s", "");
         diag_label_add(d, bracket_span(l, b), "opened here");
@@ -299,14 +346,25 @@ static bool settle(layout *l, token *t)
     layout_state was = l->state;
     t->height = l->n;
     switch (t->kind) {
-    case T_IF: case T_WHILE: case T_FOR: l->state = LS_CONDITION; return true;
+    case T_IF:
+    case T_WHILE:
+    case T_FOR: l->state = LS_CONDITION; return true;
     case T_ELSE: l->state = LS_BODY; return true;
     case T_FN: l->state = LS_FN; return true;
-    case T_CHECKPOINT: l->state = LS_CHECKPOINT; l->checkpoint_lo = t->at.lo; return true;
+    case T_CHECKPOINT:
+        l->state = LS_CHECKPOINT;
+        l->checkpoint_lo = t->at.lo;
+        return true;
     case T_ARROW: l->state = was == LS_RESULT ? LS_CONTRACT : LS_PLAIN; return true;
-    case T_NAME: if (was != LS_FN && was != LS_CONTRACT) l->state = LS_PLAIN; return true;
+    case T_NAME:
+        if (was != LS_FN && was != LS_CONTRACT) l->state = LS_PLAIN;
+        return true;
     case T_LP:
-        return opener(l, t, was == LS_CONDITION ? BR_HEADER : was == LS_FN ? BR_PARAMS : was == LS_CHECKPOINT ? BR_OPTIONS : BR_PAREN,
+        return opener(l, t,
+                      was == LS_CONDITION    ? BR_HEADER
+                      : was == LS_FN         ? BR_PARAMS
+                      : was == LS_CHECKPOINT ? BR_OPTIONS
+                                             : BR_PAREN,
                       T_LP, t->at.lo);
     case T_LB: return opener(l, t, was == LS_CONTRACT ? BR_CONTRACT : BR_SQUARE, T_LB, t->at.lo);
     case T_LBRACE:
@@ -316,12 +374,20 @@ static bool settle(layout *l, token *t)
         if (was == LS_CHECKPOINT || was == LS_OPTED) return opener(l, t, BR_CHECKPOINT, T_CPOPEN, l->checkpoint_lo);
         break;
     case T_GT:
-        if (l->n && top(l)->kind == BR_CHECKPOINT) { l->state = LS_PLAIN; return greater(l, t); }
+        if (l->n && top(l)->kind == BR_CHECKPOINT) {
+            l->state = LS_PLAIN;
+            return greater(l, t);
+        }
         break;
-    case T_RP: case T_RB: case T_RBRACE: l->state = LS_PLAIN; return closer(l, t);
+    case T_RP:
+    case T_RB:
+    case T_RBRACE: l->state = LS_PLAIN; return closer(l, t);
     case T_EOF:
         l->incomplete = l->n || continues(l->prev) || header_open(l);
-        if (l->n) { unclosed(l, t, top(l)); return recover(l, t); }
+        if (l->n) {
+            unclosed(l, t, top(l));
+            return recover(l, t);
+        }
         break;
     }
     l->state = LS_PLAIN;

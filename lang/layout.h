@@ -26,19 +26,19 @@ typedef enum bracket_kind {
 
 typedef struct bracket {
     bracket_kind kind;
-    uint32_t lo, hi;  /* the opening token; of a checkpoint block also its keyword */
-    uint32_t indent;  /* of its line */
-    uint32_t body;    /* height up to and with the innermost block among this and those below */
+    uint32_t lo, hi; /* the opening token; of a checkpoint block also its keyword */
+    uint32_t indent; /* of its line */
+    uint32_t body;   /* height up to and with the innermost block among this and those below */
 } bracket;
 
 /* What has just been seen, as far as it changes what the next token means. */
 typedef enum layout_state {
     LS_PLAIN,
-    LS_CONDITION, /* if, while, for: a `(` is a header */
-    LS_BODY,      /* after a header or else: a `{` is a block */
-    LS_FN,        /* fn, and its name: a `(` holds parameters */
-    LS_RESULT,    /* after parameters: `->`, `=` or a block */
-    LS_CONTRACT,  /* after `->` */
+    LS_CONDITION,  /* if, while, for: a `(` is a header */
+    LS_BODY,       /* after a header or else: a `{` is a block */
+    LS_FN,         /* fn, and its name: a `(` holds parameters */
+    LS_RESULT,     /* after parameters: `->`, `=` or a block */
+    LS_CONTRACT,   /* after `->` */
     LS_CHECKPOINT, /* after checkpoint: `(` holds options, `<` opens */
     LS_OPTED       /* after its options */
 } layout_state;
@@ -49,13 +49,13 @@ typedef struct layout {
     uint32_t n, cap;
     uint32_t curly, round, square, angle; /* how many of each are open: keeps asking for a match constant */
     layout_state state;
-    uint32_t checkpoint_lo;        /* the keyword a coming `<` belongs to */
-    int prev;                      /* kind given out last */
+    uint32_t checkpoint_lo; /* the keyword a coming `<` belongs to */
+    int prev;               /* kind given out last */
     uint32_t prev_hi;
-    token held, sep;               /* a token read ahead; a `;` that counts unless a closer follows */
+    token held, sep; /* a token read ahead; a `;` that counts unless a closer follows */
     bool has_held, has_sep;
-    bool incomplete;               /* the text has ended where more must follow */
-    bool closing;                  /* closing everything after a bracket error */
+    bool incomplete; /* the text has ended where more must follow */
+    bool closing;    /* closing everything after a bracket error */
 } layout;
 
 void layout_open(layout *l, memory *m, symbols *syms, source *src, arena *a, bool internal);

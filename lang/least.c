@@ -10,7 +10,10 @@
 static void swallow_diag(void *user, const diag *d, const char *rendered) { *(bool *)user |= d->code == DIAG_BUDGET; }
 static bool swallow(void *user, const char *s, size_t n) { return true; }
 
-typedef struct trial { bool fine, refused; size_t peak; } trial;
+typedef struct trial {
+    bool fine, refused;
+    size_t peak;
+} trial;
 
 static trial try_budget(const vm_config *config, const char *path, size_t budget)
 {

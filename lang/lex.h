@@ -16,10 +16,12 @@
 typedef struct lexeme {
     uint32_t lo, hi; /* bytes of the source */
     union {
-        symbol name;      /* T_NAME */
-        double number;    /* T_NUMBER */
-        const char *str;  /* T_STRING: decoded, in the tree's arena */
-        struct { uint32_t lo, hi; } help; /* T_FN: the comment lines directly above, or lo == hi */
+        symbol name;     /* T_NAME */
+        double number;   /* T_NUMBER */
+        const char *str; /* T_STRING: decoded, in the tree's arena */
+        struct {
+            uint32_t lo, hi;
+        } help; /* T_FN: the comment lines directly above, or lo == hi */
     } v;
     uint32_t length; /* T_STRING: decoded bytes */
     bool whole;      /* T_NUMBER: written without point or exponent */
@@ -39,13 +41,13 @@ typedef struct lexer {
     memory *m;
     symbols *symbols;
     source *src;
-    arena *arena;           /* where decoded strings go */
-    const char *s;          /* the next byte */
-    uint32_t line_lo;       /* start of the present line */
-    uint32_t indent;        /* of its first token */
-    bool fresh;             /* no token on this line yet */
-    bool comment;           /* a comment on this line */
-    bool internal;          /* names starting with `__` are allowed */
+    arena *arena;              /* where decoded strings go */
+    const char *s;             /* the next byte */
+    uint32_t line_lo;          /* start of the present line */
+    uint32_t indent;           /* of its first token */
+    bool fresh;                /* no token on this line yet */
+    bool comment;              /* a comment on this line */
+    bool internal;             /* names starting with `__` are allowed */
     uint32_t help_lo, help_hi; /* comment lines directly above, lo == hi when none */
     bool no_memory;
 } lexer;

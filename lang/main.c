@@ -10,38 +10,37 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char usage[] =
-    "usage: replay                      the REPL (on a terminal), or a script from a pipe\n"
-    "       replay [options] FILE [args] runs a script; `-` reads it from standard input\n"
-    "       replay [options] -e CODE [args]\n"
-    "       replay repl                 the REPL, whatever standard input is\n"
-    "       replay check FILE           says what is wrong, without running it\n"
-    "       replay dis FILE [FUNCTION]  lists its Code\n"
-    "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
-    "       replay table FILE 'f(args)'  every intermediate value with its cotangent\n"
-    "       replay graph FILE 'f(args)'  the computation as a picture\n"
-    "       replay saved FILE 'f(args)'  what the forward pass keeps, why, and what each block saves\n"
-    "       replay memory FILE ['f(args)']  bytes held over the run, with and without the blocks\n"
-    "       replay memory FILE --least   the smallest budget that is enough\n"
-    "       replay schedule FILE 'f(args)'  steps run, stored, restored and reversed\n"
-    "       replay step FILE 'f(args)'   goes through both programs line by line\n"
-    "       all of these: -o FILE.svg, .json, .txt (graph: .dot) writes it there;\n"
-    "       --save=nothing, everything, dots or dots_no_batch is tried for every block\n"
-    "       replay spec                 prints the builtins and the opcodes, as in SPEC.md\n"
-    "options:\n"
-    "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
-    "  --limit SIZE    nothing the program holds takes more\n"
-    "  --time SECONDS  the program runs no longer\n"
-    "  --max-output SIZE  it prints no more\n"
-    "  --no-files      it neither reads nor writes files, nor sees the environment\n"
-    "  --float f32|f64 dtype of the program's floats (f64)\n"
-    "  --threads N     threads of array operations (as many as the machine has)\n"
-    "  --seed N        of random numbers (0)\n"
-    "  --trace-nan     stop at the operation that makes the first nan or inf\n"
-    "  --stats[=json]  a summary of the run on standard error\n"
-    "  --profile       time and bytes by source line and primitive, on standard error\n"
-    "  --no-optimise   run the Code as it was written\n"
-    "  --help, --version\n";
+static const char usage[] = "usage: replay                      the REPL (on a terminal), or a script from a pipe\n"
+                            "       replay [options] FILE [args] runs a script; `-` reads it from standard input\n"
+                            "       replay [options] -e CODE [args]\n"
+                            "       replay repl                 the REPL, whatever standard input is\n"
+                            "       replay check FILE           says what is wrong, without running it\n"
+                            "       replay dis FILE [FUNCTION]  lists its Code\n"
+                            "       replay adjoint FILE FUNCTION lists the forward and the adjoint program of a function\n"
+                            "       replay table FILE 'f(args)'  every intermediate value with its cotangent\n"
+                            "       replay graph FILE 'f(args)'  the computation as a picture\n"
+                            "       replay saved FILE 'f(args)'  what the forward pass keeps, why, and what each block saves\n"
+                            "       replay memory FILE ['f(args)']  bytes held over the run, with and without the blocks\n"
+                            "       replay memory FILE --least   the smallest budget that is enough\n"
+                            "       replay schedule FILE 'f(args)'  steps run, stored, restored and reversed\n"
+                            "       replay step FILE 'f(args)'   goes through both programs line by line\n"
+                            "       all of these: -o FILE.svg, .json, .txt (graph: .dot) writes it there;\n"
+                            "       --save=nothing, everything, dots or dots_no_batch is tried for every block\n"
+                            "       replay spec                 prints the builtins and the opcodes, as in SPEC.md\n"
+                            "options:\n"
+                            "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
+                            "  --limit SIZE    nothing the program holds takes more\n"
+                            "  --time SECONDS  the program runs no longer\n"
+                            "  --max-output SIZE  it prints no more\n"
+                            "  --no-files      it neither reads nor writes files, nor sees the environment\n"
+                            "  --float f32|f64 dtype of the program's floats (f64)\n"
+                            "  --threads N     threads of array operations (as many as the machine has)\n"
+                            "  --seed N        of random numbers (0)\n"
+                            "  --trace-nan     stop at the operation that makes the first nan or inf\n"
+                            "  --stats[=json]  a summary of the run on standard error\n"
+                            "  --profile       time and bytes by source line and primitive, on standard error\n"
+                            "  --no-optimise   run the Code as it was written\n"
+                            "  --help, --version\n";
 
 static int wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static int wrong(const char *fmt, ...)
@@ -58,9 +57,11 @@ static int wrong(const char *fmt, ...)
 /* "64MB", "1.5GiB", "1000" → bytes; false when it is none. */
 static bool size_of(const char *s, size_t *out)
 {
-    static const struct { const char *name; double bytes; } units[] = {
-        {"", 1}, {"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
-        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"k", 1e3}, {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},         {"B", 1},        {"KB", 1e3},     {"MB", 1e6}, {"GB", 1e9},   {"TB", 1e12},  {"KiB", 0x1p10},
+                 {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}, {"k", 1e3},  {"K", 0x1p10}, {"M", 0x1p20}, {"G", 0x1p30}};
     char *end;
     if (*s < '0' || *s > '9') return false;
     double x = strtod(s, &end);
@@ -86,10 +87,10 @@ static bool whole_of(const char *s, uint64_t most, uint64_t *out)
 typedef struct command_line {
     vm_config config;
     run_options run;
-    const char *code;     /* -e */
-    int done;             /* status to leave with, -1: go on */
-    double seconds;       /* --time, 0: none */
-    int next;             /* first argument that is no option */
+    const char *code; /* -e */
+    int done;         /* status to leave with, -1: go on */
+    double seconds;   /* --time, 0: none */
+    int next;         /* first argument that is no option */
 } command_line;
 
 /* The value of `--name=value` or of `--name value`; NULL when argv[*i] is another option. */
@@ -107,10 +108,7 @@ static const char *option(int argc, char **argv, int *i, const char *name, bool 
 
 const char *lapack_describe(void); /* vm/lapack.h, without what it includes */
 
-static void version(void)
-{
-    printf("replay %s\n%s\n", REPLAY_VERSION, lapack_describe());
-}
+static void version(void) { printf("replay %s\n%s\n", REPLAY_VERSION, lapack_describe()); }
 
 static void read_options(int argc, char **argv, command_line *l)
 {
@@ -165,8 +163,9 @@ static void read_options(int argc, char **argv, command_line *l)
             if (whole_of(v, UINT64_MAX, &n)) l->config.seed = n;
             else l->done = wrong("--seed needs a whole number, not `%s`", v);
         } else {
-            static const char *const known[] = {"--budget", "--limit", "--time", "--max-output", "--no-files", "--float", "--threads", "--seed", "--trace-nan", "--stats",
-                                                "--stats=json", "--profile", "--no-pool", "--no-optimise", "--no-fuse", "--help", "--version"};
+            static const char *const known[] = {"--budget",  "--limit",       "--time",      "--max-output", "--no-files",   "--float",
+                                                "--threads", "--seed",        "--trace-nan", "--stats",      "--stats=json", "--profile",
+                                                "--no-pool", "--no-optimise", "--no-fuse",   "--help",       "--version"};
             const char *near = nearest_name(a, known, sizeof known / sizeof *known);
             l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
         }

@@ -31,7 +31,10 @@ diag *error_at(parse_state *ps, uint32_t lo, uint32_t hi, const char *fmt, ...)
     va_end(ap);
     if (!t.failed) d = diag_new(ps->m, SEVERITY_ERROR, DIAG_SYNTAX, "%s", text_str(&t));
     text_close(&t);
-    if (!d) { ps->no_memory = true; return NULL; }
+    if (!d) {
+        ps->no_memory = true;
+        return NULL;
+    }
     diag_label_add(d, (span){ps->src, lo, hi}, "%s", "");
     error_add(ps, d);
     return d;
@@ -55,7 +58,10 @@ static function *script_function(parse_state *ps)
 {
     function *f = arena_alloc(ps->arena, sizeof *f);
     node *b = arena_alloc(ps->arena, sizeof *b);
-    if (!f || !b) { ps->no_memory = true; return NULL; }
+    if (!f || !b) {
+        ps->no_memory = true;
+        return NULL;
+    }
     b->kind = N_BLOCK;
     b->at = b->op_at = f->at = (span){ps->src, 0, (uint32_t)ps->src->length};
     f->head = (span){ps->src, 0, 0};

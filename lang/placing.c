@@ -9,18 +9,19 @@
 #include <string.h>
 
 typedef struct changed {
-    code *c;                 /* a reference is held */
+    code *c; /* a reference is held */
     struct derived *derived;
-    block_options *options;  /* as they were; owned, their names are not */
+    block_options *options; /* as they were; owned, their names are not */
 } changed;
 
 struct placing {
     session *s;
     placing_options o;
-    changed *of; uint32_t n, cap;
+    changed *of;
+    uint32_t n, cap;
     bool failed, budgeted, optimise, fuse;
     size_t budget, array_budget;
-    placement compiled;      /* of what was compiled before */
+    placement compiled; /* of what was compiled before */
 };
 
 static bool here(const placing *p, const code *c, const instr *i)
@@ -80,8 +81,14 @@ placing *placing_begin(session *s, const value *values, uint32_t n, const placin
     placing *p = calloc(1, sizeof *p);
     value *roots = malloc((s->n + n + 1) * sizeof *roots);
     if (p && roots) {
-        *p = (placing){.s = s, .o = *o, .budgeted = m->budgeted, .optimise = m->config.optimise, .fuse = m->config.fuse, .budget = m->config.budget,
-                       .array_budget = m->mem.array_budget, .compiled = s->h->placement};
+        *p = (placing){.s = s,
+                       .o = *o,
+                       .budgeted = m->budgeted,
+                       .optimise = m->config.optimise,
+                       .fuse = m->config.fuse,
+                       .budget = m->config.budget,
+                       .array_budget = m->mem.array_budget,
+                       .compiled = s->h->placement};
         if (s->n) memcpy(roots, s->values, s->n * sizeof *roots);
         if (n) memcpy(roots + s->n, values, n * sizeof *roots);
         p->failed = !reach_codes(s->h, roots, s->n + n, change, p) || p->failed;

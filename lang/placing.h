@@ -7,11 +7,11 @@
 typedef struct placing placing;
 
 typedef struct placing_options {
-    placement blocks;        /* unless blocks.set, as they are written */
-    int64_t line;            /* only of this block, 0: of all */
-    const char *function;    /* which one's, with line */
-    size_t budget;           /* bytes, 0: the one there is */
-    bool unoptimised;        /* every instruction runs as it was written, so that every value is to be seen */
+    placement blocks;     /* unless blocks.set, as they are written */
+    int64_t line;         /* only of this block, 0: of all */
+    const char *function; /* which one's, with line */
+    size_t budget;        /* bytes, 0: the one there is */
+    bool unoptimised;     /* every instruction runs as it was written, so that every value is to be seen */
 } placing_options;
 
 /* From now on every function that can be reached (from the session, and from the n values) runs so, and what was

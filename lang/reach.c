@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 typedef struct reached {
-    code **of; size_t n, cap;
-    code **set; size_t buckets;   /* hash of the same */
+    code **of;
+    size_t n, cap;
+    code **set;
+    size_t buckets; /* hash of the same */
     bool failed;
 } reached;
 

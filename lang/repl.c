@@ -40,8 +40,7 @@ static bool silenced(const char *s, size_t n)
             last = s[i];
         } else if (s[i] == '#') {
             while (i + 1 < n && s[i + 1] != '\n') i++;
-        } else if (s[i] != ' ' && s[i] != '\t' && s[i] != '\n' && s[i] != '\r')
-            last = s[i];
+        } else if (s[i] != ' ' && s[i] != '\t' && s[i] != '\n' && s[i] != '\r') last = s[i];
     }
     return last == ';';
 }

@@ -8,9 +8,9 @@
 typedef struct repl {
     host *h;
     session s;
-    editor *edit;    /* NULL: not on a terminal */
-    bool leave;      /* :quit */
-    bool failed;     /* the last entry did */
+    editor *edit; /* NULL: not on a terminal */
+    bool leave;   /* :quit */
+    bool failed;  /* the last entry did */
 } repl;
 
 /* Runs one entry and echoes its value; SESSION_MORE when it stops in the middle and is not the last. */

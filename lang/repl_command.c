@@ -12,10 +12,14 @@
 #include <string.h>
 
 typedef void command(repl *r, const char *arg);
-typedef struct row { const char *name, *args; command *run; const char *help; } row;
+typedef struct row {
+    const char *name, *args;
+    command *run;
+    const char *help;
+} row;
 
-static command do_help, do_load, do_vars, do_time, do_mem, do_type, do_dis, do_rule, do_adjoint, do_table, do_graph, do_saved,
-    do_memory, do_schedule, do_step, do_quit;
+static command do_help, do_load, do_vars, do_time, do_mem, do_type, do_dis, do_rule, do_adjoint, do_table, do_graph, do_saved, do_memory,
+    do_schedule, do_step, do_quit;
 
 static const row rows[] = {
     {":help", "[NAME]", do_help, "what a function does, or this list"},
@@ -37,8 +41,8 @@ static const row rows[] = {
 };
 enum { COMMANDS = sizeof rows / sizeof *rows };
 
-const char *const repl_commands[] = {":help", ":load", ":vars", ":time", ":mem", ":type", ":dis", ":rule", ":adjoint", ":table",
-                                     ":graph", ":saved", ":memory", ":schedule", ":step", ":quit", NULL};
+const char *const repl_commands[] = {":help",  ":load",  ":vars",  ":time",   ":mem",      ":type", ":dis",  ":rule", ":adjoint",
+                                     ":table", ":graph", ":saved", ":memory", ":schedule", ":step", ":quit", NULL};
 
 void repl_command(repl *r, const char *line)
 {
@@ -205,9 +209,13 @@ static void do_dis(repl *r, const char *arg)
 
 static void do_rule(repl *r, const char *arg)
 {
-    static const char *const kinds[] = {"", "elementwise: the partial derivative by each argument", "linear: the transpose, of the cotangent g",
-        "bilinear: the transpose for each argument, of the cotangent g", "its own rule: cotangents from g, the cotangent of y",
-        "constant: its derivative is zero", "it has no derivative"};
+    static const char *const kinds[] = {"",
+                                        "elementwise: the partial derivative by each argument",
+                                        "linear: the transpose, of the cotangent g",
+                                        "bilinear: the transpose for each argument, of the cotangent g",
+                                        "its own rule: cotangents from g, the cotangent of y",
+                                        "constant: its derivative is zero",
+                                        "it has no derivative"};
     vm *m = r->h->vm;
     const prim *p = prim_find(m, symbol_of(m->symbols, arg, strlen(arg)));
     if (!p || p->attrs & A_INTERNAL) {

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool word_byte(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80; }
+static bool word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
 
 static void offer(editor *e, const char *name, const char *prefix, size_t n)
 {
@@ -64,8 +67,8 @@ static void fields(repl *r, editor *e, const char *path, size_t n, const char *p
 
 void repl_complete(void *ctx, editor *e, const char *line, size_t n, size_t *start)
 {
-    static const char *const words[] = {"fn", "if", "else", "for", "in", "while", "break", "continue", "return", "checkpoint",
-                                        "and", "or", "not", "true", "false", "none", "inf", "nan", "import", "as"};
+    static const char *const words[] = {"fn",  "if", "else", "for",  "in",    "while", "break", "continue", "return", "checkpoint",
+                                        "and", "or", "not",  "true", "false", "none",  "inf",   "nan",      "import", "as"};
     repl *r = ctx;
     symbols *names = r->h->vm->symbols;
     const char *nl = line;

@@ -37,12 +37,12 @@ typedef struct replay_value replay_value;
 typedef enum replay_dtype { REPLAY_BOOL /* one byte, 0 or 1 */, REPLAY_I64, REPLAY_F32, REPLAY_F64 } replay_dtype;
 typedef enum replay_type {
     REPLAY_NONE,
-    REPLAY_ARRAY,    /* numbers, too: they have rank 0 */
+    REPLAY_ARRAY, /* numbers, too: they have rank 0 */
     REPLAY_STRING,
     REPLAY_TUPLE,
     REPLAY_RECORD,
     REPLAY_FUNCTION,
-    REPLAY_OTHER     /* what programs cannot look into */
+    REPLAY_OTHER /* what programs cannot look into */
 } replay_type;
 
 /* --- diagnostics ---------------------------------------------------------------------------- */
@@ -51,29 +51,29 @@ typedef enum replay_severity { REPLAY_ERROR, REPLAY_WARNING, REPLAY_INFO } repla
 
 typedef struct replay_diagnostic {
     replay_severity severity;
-    const char *code;     /* "shape", "name", "memory", "interrupt", … as in error[shape] */
-    const char *message;  /* one sentence */
-    const char *file;     /* name of the text it is in, "" when there is no place */
+    const char *code;      /* "shape", "name", "memory", "interrupt", … as in error[shape] */
+    const char *message;   /* one sentence */
+    const char *file;      /* name of the text it is in, "" when there is no place */
     uint32_t line, column; /* from 1, columns in code points; 0 when there is no place */
-    const char *rendered; /* the whole report, several lines, as the command shows it */
+    const char *rendered;  /* the whole report, several lines, as the command shows it */
 } replay_diagnostic;
 
 /* --- opening -------------------------------------------------------------------------------- */
 
 /* Everything not set is 0: no limit, f64, every processor, random numbers from seed 0. */
 typedef struct replay_config {
-    size_t size;          /* sizeof(replay_config) */
-    bool float32;         /* the program's floats are f32 */
-    int threads;          /* of array operations */
+    size_t size;  /* sizeof(replay_config) */
+    bool float32; /* the program's floats are f32 */
+    int threads;  /* of array operations */
     uint64_t seed;
-    size_t limit;         /* bytes that everything in the VM may take; beyond it: error "memory" */
-    size_t budget;        /* bytes that live arrays may take; what does not fit is computed again */
-    double time_limit;    /* seconds that one call of this library may run; beyond it: error "interrupt" */
-    size_t output_limit;  /* bytes that may be printed in all; beyond it: error "interrupt" */
-    bool no_files;        /* programs neither read nor write files, nor see the environment */
-    bool no_optimise;     /* run Code as it was written */
-    bool trace_nan;       /* stop at the operation that makes the first nan or inf */
-    void *user;           /* given to the callbacks below, which must not call this library */
+    size_t limit;        /* bytes that everything in the VM may take; beyond it: error "memory" */
+    size_t budget;       /* bytes that live arrays may take; what does not fit is computed again */
+    double time_limit;   /* seconds that one call of this library may run; beyond it: error "interrupt" */
+    size_t output_limit; /* bytes that may be printed in all; beyond it: error "interrupt" */
+    bool no_files;       /* programs neither read nor write files, nor see the environment */
+    bool no_optimise;    /* run Code as it was written */
+    bool trace_nan;      /* stop at the operation that makes the first nan or inf */
+    void *user;          /* given to the callbacks below, which must not call this library */
     /* What programs print. False: it cannot be written, an error. NULL: standard output. */
     bool (*output)(void *user, const char *text, size_t length);
     /* Warnings and notes, and the errors of a text beyond the first; `d` is valid during the call. NULL:
@@ -82,7 +82,7 @@ typedef struct replay_config {
     /* The text of the module imported as `path` by the text called `importer`: from malloc, *length set;
        Replay frees it. NULL: look for it as usual (the library's modules, then files). */
     char *(*module)(void *user, const char *path, const char *importer, size_t *length);
-    int argc;             /* what args() gives; argv must outlive the VM */
+    int argc; /* what args() gives; argv must outlive the VM */
     char **argv;
 } replay_config;
 
@@ -125,15 +125,14 @@ REPLAY_API replay_value *replay_apply(replay *r, const replay_value *f, const re
    structure, shapes and dtypes of its argument. */
 REPLAY_API replay_value *replay_grad(replay *r, const replay_value *f, const replay_value *wrt);
 /* f(args...) and, in *gradient (owned by the caller), its gradient by the first argument or by `wrt`. */
-REPLAY_API replay_value *replay_value_and_grad(replay *r, const replay_value *f, const replay_value *wrt,
-                                               const replay_value *const *args, size_t n, replay_value **gradient);
+REPLAY_API replay_value *replay_value_and_grad(replay *r, const replay_value *f, const replay_value *wrt, const replay_value *const *args,
+                                               size_t n, replay_value **gradient);
 /* f(args...) and, in *back (owned), the function that takes a cotangent of the result's structure and shapes to
    the arguments' (one for one argument, else a tuple). *back holds what the adjoint program needs. */
-REPLAY_API replay_value *replay_vjp(replay *r, const replay_value *f, const replay_value *const *args, size_t n,
-                                    replay_value **back);
+REPLAY_API replay_value *replay_vjp(replay *r, const replay_value *f, const replay_value *const *args, size_t n, replay_value **back);
 /* f(args...) and, in *tangent (owned), its directional derivative; tangents are like args. */
-REPLAY_API replay_value *replay_jvp(replay *r, const replay_value *f, const replay_value *const *args,
-                                    const replay_value *const *tangents, size_t n, replay_value **tangent);
+REPLAY_API replay_value *replay_jvp(replay *r, const replay_value *f, const replay_value *const *args, const replay_value *const *tangents,
+                                    size_t n, replay_value **tangent);
 
 /* --- making values -------------------------------------------------------------------------- */
 
@@ -171,11 +170,11 @@ REPLAY_API replay_type replay_type_of(const replay_value *v); /* REPLAY_NONE for
 typedef struct replay_view {
     replay_dtype dtype;
     int rank;
-    int64_t size;             /* elements in all */
-    const int64_t *shape;     /* [rank] */
-    const int64_t *strides;   /* [rank], in elements: 0 or negative where Replay shares memory */
-    const void *data;         /* the element at index 0 */
-    bool dense;               /* row-major without gaps */
+    int64_t size;           /* elements in all */
+    const int64_t *shape;   /* [rank] */
+    const int64_t *strides; /* [rank], in elements: 0 or negative where Replay shares memory */
+    const void *data;       /* the element at index 0 */
+    bool dense;             /* row-major without gaps */
 } replay_view;
 /* Looks into an array or number without copying: valid, and unchanged, as long as the handle is held. Error
    "type" when v is neither. */
@@ -207,22 +206,22 @@ REPLAY_API const char *replay_print(replay_value *v);
 typedef replay_value *replay_function(replay *r, replay_value *const *args, size_t n, void *user);
 
 typedef enum replay_effect {
-    REPLAY_PURE,   /* the result depends on the arguments alone */
-    REPLAY_READS,  /* it reads the world: when a checkpoint block is replayed, it gives what it gave at first */
-    REPLAY_WRITES  /* it has a visible effect, which happens once; it returns none */
+    REPLAY_PURE,  /* the result depends on the arguments alone */
+    REPLAY_READS, /* it reads the world: when a checkpoint block is replayed, it gives what it gave at first */
+    REPLAY_WRITES /* it has a visible effect, which happens once; it returns none */
 } replay_effect;
 
 typedef struct replay_primitive {
-    size_t size;             /* sizeof(replay_primitive) */
-    const char *name;        /* a name of the language that is no builtin yet */
-    const char *parameters;  /* "x, w": names of the language; always that many arguments come */
+    size_t size;            /* sizeof(replay_primitive) */
+    const char *name;       /* a name of the language that is no builtin yet */
+    const char *parameters; /* "x, w": names of the language; always that many arguments come */
     /* Replay text of a function from the result's cotangent, the result and the arguments to the arguments'
        cotangents: one for one argument, else a tuple (none for an argument without derivative):
        "fn(dy, y, x, w) = (dy * w, dy * x)". It may call other functions of the host, which gives higher
        derivatives; the forward mode is its transpose. NULL: differentiating it is an error (REPLAY_PURE) or
        gives zero. */
     const char *derivative;
-    const char *help;        /* one or more lines, or NULL */
+    const char *help; /* one or more lines, or NULL */
     replay_effect effect;
     replay_function *call;
     void *user;

@@ -185,8 +185,8 @@ bool session_run(session *s, const char *name, const char *text_, size_t length,
     source *src = source_new(&m->mem, name, text_, length);
     if (!src) return vm_out_of_memory(m);
     diag *diags = NULL;
-    compile_options o = {.module = "", .result = EMIT_ENTRY, .vars = s->names, .nvars = s->n, .fns = s->fns, .nfns = s->nfns,
-                         .inspect = inspect, .ctx = s};
+    compile_options o = {
+        .module = "", .result = EMIT_ENTRY, .vars = s->names, .nvars = s->n, .fns = s->fns, .nfns = s->nfns, .inspect = inspect, .ctx = s};
     s->no_memory = false;
     code *c = host_compile(s->h, src, &o, &diags, NULL);
     source_release(src);
@@ -214,8 +214,16 @@ static session_status enter(session *s, const char *name, const char *text_, siz
     source *src = source_new(&m->mem, name, text_, n);
     diag *diags = NULL;
     bool more = false;
-    compile_options o = {.module = "", .result = EMIT_ENTRY, .notes = s->notes, .repl = !last, .vars = s->names, .nvars = s->n,
-                         .fns = s->fns, .nfns = s->nfns, .inspect = inspect, .ctx = s};
+    compile_options o = {.module = "",
+                         .result = EMIT_ENTRY,
+                         .notes = s->notes,
+                         .repl = !last,
+                         .vars = s->names,
+                         .nvars = s->n,
+                         .fns = s->fns,
+                         .nfns = s->nfns,
+                         .inspect = inspect,
+                         .ctx = s};
     s->no_memory = false;
     if (!src) vm_out_of_memory(m);
     code *c = src ? host_compile(s->h, src, &o, &diags, &more) : NULL;

@@ -7,12 +7,17 @@
 
 typedef struct session {
     host *h;
-    symbol *names; value *values; uint32_t n;   /* variables; room for exactly n */
-    symbol *fns; uint32_t nfns;                 /* top-level functions; room for exactly nfns */
-    symbol *after; uint32_t nafter;             /* variables after the text being compiled */
-    symbol *defined; uint32_t ndefined;         /* functions it defines */
+    symbol *names;
+    value *values;
+    uint32_t n; /* variables; room for exactly n */
+    symbol *fns;
+    uint32_t nfns; /* top-level functions; room for exactly nfns */
+    symbol *after;
+    uint32_t nafter; /* variables after the text being compiled */
+    symbol *defined;
+    uint32_t ndefined; /* functions it defines */
     bool no_memory;
-    bool notes;   /* session_enter also shows what is only worth knowing */
+    bool notes; /* session_enter also shows what is only worth knowing */
 } session;
 
 typedef enum session_status { SESSION_FINE, SESSION_FAILED, SESSION_WRONG /* the text */, SESSION_MORE } session_status;

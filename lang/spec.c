@@ -7,13 +7,20 @@
 #include <string.h>
 
 /* The groups of prim.def with the number of rows each has, counted by including it: a row is `+1`. */
-#define GROUP(title) }, {title, 0
+#define GROUP(title) \
+    } \
+    , \
+    { \
+        title, 0
 #define ELEM(...) +1
 #define ELEMC(...) +1
 #define ELEMH(...) +1
 #define PRIM(...) +1
 #define HIDE(...) +1
-static const struct { const char *title; uint32_t rows; } groups[] = {
+static const struct {
+    const char *title;
+    uint32_t rows;
+} groups[] = {
     {"", 0
 #include "../vm/prim.def"
     },
@@ -97,10 +104,19 @@ static void put_count(int n, text *t)
 static void put_opcodes(text *t)
 {
     static const char *const imm[] = {
-        [IMM_NONE] = "", [IMM_CONST] = "a constant", [IMM_PRIM] = "a primitive", [IMM_SYMBOL] = "a name",
-        [IMM_CODE] = "a Code", [IMM_NAMES] = "names", [IMM_CONTRACT] = "contracts", [IMM_CALL] = "`spread` `pack` `lenient` `pullback`",
-        [IMM_DERIVE] = "`fwd` or `jvp`", [IMM_LOOP] = "`range` `while` `tape`, `exit`", [IMM_OPTIONS] = "a block's options",
-        [IMM_COUNT] = "a count", [IMM_FUSED] = "a fused program",
+        [IMM_NONE] = "",
+        [IMM_CONST] = "a constant",
+        [IMM_PRIM] = "a primitive",
+        [IMM_SYMBOL] = "a name",
+        [IMM_CODE] = "a Code",
+        [IMM_NAMES] = "names",
+        [IMM_CONTRACT] = "contracts",
+        [IMM_CALL] = "`spread` `pack` `lenient` `pullback`",
+        [IMM_DERIVE] = "`fwd` or `jvp`",
+        [IMM_LOOP] = "`range` `while` `tape`, `exit`",
+        [IMM_OPTIONS] = "a block's options",
+        [IMM_COUNT] = "a count",
+        [IMM_FUSED] = "a fused program",
     };
     text_puts(t, "## Opcodes\n\n| opcode | results | sources | blocks | immediate | | |\n|---|---|---|---|---|---|---|\n");
     for (int i = 0; i < OPCODES; i++) {
@@ -110,7 +126,11 @@ static void put_opcodes(text *t)
         text_puts(t, " | ");
         put_count(r->sources, t);
         text_printf(t, " | %d | %s | %s | %s |\n", r->blocks, imm[r->imm],
-                    r->flags & F_PURE ? "pure" : r->flags & F_END ? "end" : r->flags & F_CALL ? "call" : "", r->synopsis);
+                    r->flags & F_PURE   ? "pure"
+                    : r->flags & F_END  ? "end"
+                    : r->flags & F_CALL ? "call"
+                                        : "",
+                    r->synopsis);
     }
 }
 

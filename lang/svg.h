@@ -6,12 +6,24 @@
 
 /* What a thing stands for: one colour each, in both themes. */
 typedef enum svg_ink {
-    INK_TEXT, INK_DIM, INK_LINE, INK_FRAME, INK_PANEL,
-    INK_GIVEN, INK_SAVED, INK_FORWARD, INK_REPLAY, INK_ADJOINT, INK_MARK,
+    INK_TEXT,
+    INK_DIM,
+    INK_LINE,
+    INK_FRAME,
+    INK_PANEL,
+    INK_GIVEN,
+    INK_SAVED,
+    INK_FORWARD,
+    INK_REPLAY,
+    INK_ADJOINT,
+    INK_MARK,
     INKS
 } svg_ink;
 
-typedef struct svg { text *to; double width, height; } svg;
+typedef struct svg {
+    text *to;
+    double width, height;
+} svg;
 
 /* Advance of one character at a font size, relative to it. */
 #define SVG_ADVANCE 0.602

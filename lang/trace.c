@@ -15,38 +15,58 @@ enum { ROWS_MOST = 200000, SAMPLES_MOST = 4096, EVENTS_MOST = 200000, LOOPS_MOST
 /* What is known of a Code. */
 typedef struct known {
     const code *c;
-    bool user;            /* written by the user */
-    uint32_t *first;      /* CODE_REV: by register, 1 + the first of c->cots it is the whole cotangent in */
-    uint32_t *next;       /* by entry of c->cots: 1 + the next of the same register */
-    bool *made;           /* CODE_REV: by register, an instruction makes it */
-    reg *primal;          /* CODE_FWD: by register, the one of the function itself that it is a copy of */
+    bool user;       /* written by the user */
+    uint32_t *first; /* CODE_REV: by register, 1 + the first of c->cots it is the whole cotangent in */
+    uint32_t *next;  /* by entry of c->cots: 1 + the next of the same register */
+    bool *made;      /* CODE_REV: by register, an instruction makes it */
+    reg *primal;     /* CODE_FWD: by register, the one of the function itself that it is a copy of */
     struct known *other;
 } known;
 
-typedef struct active_loop { const instr *i; int64_t index; } active_loop;
+typedef struct active_loop {
+    const instr *i;
+    int64_t index;
+} active_loop;
 
 typedef struct watched_frame {
     const frame *f;
-    const uint32_t *done;     /* instruction whose results are still to be seen */
+    const uint32_t *done; /* instruction whose results are still to be seen */
     const known *k;
     trace_phase phase;
-    uint32_t depth;           /* of the user's calls */
-    uint32_t blocks;          /* checkpoint blocks that are running in it */
-    struct reader { reg r; const uint32_t *w; } *readers; uint32_t nreaders; /* who reads a cotangent first */
-    active_loop loops[LOOPS_MOST]; uint32_t nloops;
+    uint32_t depth;  /* of the user's calls */
+    uint32_t blocks; /* checkpoint blocks that are running in it */
+    struct reader {
+        reg r;
+        const uint32_t *w;
+    } * readers;
+    uint32_t nreaders; /* who reads a cotangent first */
+    active_loop loops[LOOPS_MOST];
+    uint32_t nloops;
 } watched_frame;
 
-typedef struct head { const code *c; reg r; uint32_t row; } head;
-typedef struct step_path { uint64_t hash; uint32_t step; bool outer; } step_path;
+typedef struct head {
+    const code *c;
+    reg r;
+    uint32_t row;
+} head;
+typedef struct step_path {
+    uint64_t hash;
+    uint32_t step;
+    bool outer;
+} step_path;
 
 struct watcher {
     vm_observer observer;
-    watched_frame *of; uint32_t n, cap;
+    watched_frame *of;
+    uint32_t n, cap;
     known *known;
-    head *heads; uint32_t nheads, heads_cap;
-    step_path *paths; uint32_t npaths, paths_cap;
-    const looptape *lazy;      /* the loop tape that runs, or ran last; looked at only where it is sure to live */
-    uint64_t *held; uint32_t nheld, held_cap; /* positions of the states it held when last looked at */
+    head *heads;
+    uint32_t nheads, heads_cap;
+    step_path *paths;
+    uint32_t npaths, paths_cap;
+    const looptape *lazy; /* the loop tape that runs, or ran last; looked at only where it is sure to live */
+    uint64_t *held;
+    uint32_t nheld, held_cap; /* positions of the states it held when last looked at */
     size_t base, high, stride, skipped;
     arena arena;
 };
@@ -71,10 +91,32 @@ static uint32_t results_of(const uint32_t *w, const uint32_t **d)
     case RUN_CONST: *d = w + 1; return 1;
     case RUN_TUPLE: *d = w + 2; return 1;
     case RUN_UNPACK: *d = w + 3; return w[1];
-    case RUN_CALL: case RUN_FORCE: case RUN_TRY: case RUN_MEASURE: case RUN_IMPORT: *d = w + 4; return w[2];
-    case RUN_CLOSURE: case RUN_GLOBAL: case RUN_DEFINED: case RUN_SELDEF: case RUN_FIELD: case RUN_OTHER: *d = w + 3; return w[1];
-    case RUN_MOVE: case RUN_COPY: case RUN_DROP: case RUN_JUMP: case RUN_GO: case RUN_GO_NOT: case RUN_RANGE: case RUN_RANGE_NEXT:
-    case RUN_STEP: case RUN_TAPES: case RUN_TAPES_NEXT: case RUN_KEEP: case RUN_KEEP_END: case RUN_RETURN: case RUN_OPS: return 0;
+    case RUN_CALL:
+    case RUN_FORCE:
+    case RUN_TRY:
+    case RUN_MEASURE:
+    case RUN_IMPORT: *d = w + 4; return w[2];
+    case RUN_CLOSURE:
+    case RUN_GLOBAL:
+    case RUN_DEFINED:
+    case RUN_SELDEF:
+    case RUN_FIELD:
+    case RUN_OTHER: *d = w + 3; return w[1];
+    case RUN_MOVE:
+    case RUN_COPY:
+    case RUN_DROP:
+    case RUN_JUMP:
+    case RUN_GO:
+    case RUN_GO_NOT:
+    case RUN_RANGE:
+    case RUN_RANGE_NEXT:
+    case RUN_STEP:
+    case RUN_TAPES:
+    case RUN_TAPES_NEXT:
+    case RUN_KEEP:
+    case RUN_KEEP_END:
+    case RUN_RETURN:
+    case RUN_OPS: return 0;
     default: *d = w + 3; return 1;
     }
 }
@@ -85,10 +127,31 @@ static uint32_t operands_of(const uint32_t *w, const uint32_t **s)
     case RUN_CONST: return 0;
     case RUN_TUPLE: *s = w + 3; return w[1];
     case RUN_UNPACK: *s = w + 3 + w[1]; return 1;
-    case RUN_CALL: case RUN_FORCE: case RUN_TRY: case RUN_MEASURE: case RUN_IMPORT: *s = w + 4 + w[2]; return w[3];
-    case RUN_CLOSURE: case RUN_GLOBAL: case RUN_DEFINED: case RUN_SELDEF: case RUN_FIELD: case RUN_OTHER: *s = w + 3 + w[1]; return w[2];
-    case RUN_MOVE: case RUN_COPY: case RUN_DROP: case RUN_JUMP: case RUN_GO: case RUN_GO_NOT: case RUN_RANGE: case RUN_RANGE_NEXT:
-    case RUN_STEP: case RUN_TAPES: case RUN_TAPES_NEXT: case RUN_KEEP: case RUN_KEEP_END: case RUN_OPS: return 0;
+    case RUN_CALL:
+    case RUN_FORCE:
+    case RUN_TRY:
+    case RUN_MEASURE:
+    case RUN_IMPORT: *s = w + 4 + w[2]; return w[3];
+    case RUN_CLOSURE:
+    case RUN_GLOBAL:
+    case RUN_DEFINED:
+    case RUN_SELDEF:
+    case RUN_FIELD:
+    case RUN_OTHER: *s = w + 3 + w[1]; return w[2];
+    case RUN_MOVE:
+    case RUN_COPY:
+    case RUN_DROP:
+    case RUN_JUMP:
+    case RUN_GO:
+    case RUN_GO_NOT:
+    case RUN_RANGE:
+    case RUN_RANGE_NEXT:
+    case RUN_STEP:
+    case RUN_TAPES:
+    case RUN_TAPES_NEXT:
+    case RUN_KEEP:
+    case RUN_KEEP_END:
+    case RUN_OPS: return 0;
     case RUN_RETURN: *s = w + 3; return w[2];
     default: *s = w + 4; return w[2];
     }
@@ -106,7 +169,10 @@ static void mark_made(bool *made, const block *b)
     }
 }
 
-typedef struct by_origin { uint32_t origin; const instr *i; } by_origin;
+typedef struct by_origin {
+    uint32_t origin;
+    const instr *i;
+} by_origin;
 
 static int origin_order(const void *a, const void *b)
 {
@@ -224,8 +290,8 @@ static void add_row(trace *t, const watched_frame *f, const code *c, const instr
     }
     head *h = head_of(w, c, r);
     if (!h) return;
-    t->rows[t->nrows] = (trace_row){.code = c, .i = i, .r = r, .depth = f->depth, .v = value_retain(v), .cot = value_undef(),
-                                    .before = h->row, .block = f->blocks > 0};
+    t->rows[t->nrows] = (trace_row){
+        .code = c, .i = i, .r = r, .depth = f->depth, .v = value_retain(v), .cot = value_undef(), .before = h->row, .block = f->blocks > 0};
     h->row = t->nrows;
     add_line(t, PHASE_FORWARD, t->nrows++);
 }
@@ -236,8 +302,8 @@ static void add_again(trace *t, const watched_frame *f, const code *c, const ins
         t->full = true;
         return;
     }
-    t->again[t->nagain] = (trace_row){.code = c, .i = i, .r = r, .depth = f->depth, .v = value_retain(v), .cot = value_undef(),
-                                      .before = UINT32_MAX, .block = true};
+    t->again[t->nagain] = (trace_row){
+        .code = c, .i = i, .r = r, .depth = f->depth, .v = value_retain(v), .cot = value_undef(), .before = UINT32_MAX, .block = true};
     add_line(t, PHASE_REPLAY, t->nagain++);
 }
 
@@ -276,9 +342,23 @@ static bool worth_a_row(const instr *i)
 {
     if (i->flags & (INSTR_RULE | INSTR_ADJOINT) || i->ndst == 0 || trace_is_key(i)) return false;
     switch (i->op) {
-    case OP_CODE_CONST: case OP_CODE_CLOSURE: case OP_CODE_SELF: case OP_CODE_GLOBAL: case OP_CODE_DERIVE: case OP_CODE_BIND:
-    case OP_CODE_SPREAD: case OP_CODE_REPLAYABLE: case OP_CODE_SELDEF: case OP_CODE_DEFINED: case OP_CODE_CONTRACT: case OP_CODE_TAPE:
-    case OP_CODE_TAPEPUSH: case OP_CODE_IMPORT: case OP_CODE_IF: case OP_CODE_LOOP: case OP_CODE_CHECKPOINT: return false;
+    case OP_CODE_CONST:
+    case OP_CODE_CLOSURE:
+    case OP_CODE_SELF:
+    case OP_CODE_GLOBAL:
+    case OP_CODE_DERIVE:
+    case OP_CODE_BIND:
+    case OP_CODE_SPREAD:
+    case OP_CODE_REPLAYABLE:
+    case OP_CODE_SELDEF:
+    case OP_CODE_DEFINED:
+    case OP_CODE_CONTRACT:
+    case OP_CODE_TAPE:
+    case OP_CODE_TAPEPUSH:
+    case OP_CODE_IMPORT:
+    case OP_CODE_IF:
+    case OP_CODE_LOOP:
+    case OP_CODE_CHECKPOINT: return false;
     case OP_CODE_PRIM: return trace_is_shown(&prims[i->imm & ~PRIM_SPREAD]);
     default: return true;
     }
@@ -298,8 +378,7 @@ static void results_seen(trace *t, watched_frame *f)
     const instr *i = instr_at(f->f, w);
     const code *c = f->f->run->code;
     if (c->role == CODE_REV) {
-        for (uint32_t k = 0; k < n && k < i->ndst; k++)
-            add_cotangents(t, f->k, i->dst[k], f->f->r[d[k]]);
+        for (uint32_t k = 0; k < n && k < i->ndst; k++) add_cotangents(t, f->k, i->dst[k], f->f->r[d[k]]);
         return;
     }
     bool again = f->phase == PHASE_REPLAY;
@@ -687,7 +766,10 @@ void trace_close(trace *t)
     *t = (trace){0};
 }
 
-const trace_row *trace_line_row(const trace *t, const trace_line *l) { return l->phase == PHASE_REPLAY ? &t->again[l->row] : &t->rows[l->row]; }
+const trace_row *trace_line_row(const trace *t, const trace_line *l)
+{
+    return l->phase == PHASE_REPLAY ? &t->again[l->row] : &t->rows[l->row];
+}
 
 /* The name under which a block gives r, when r has none of its own. */
 static symbol given_name(const code *c, const block *b, reg r)

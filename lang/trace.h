@@ -10,41 +10,53 @@
 typedef enum trace_phase { PHASE_OUTSIDE, PHASE_FORWARD, PHASE_REPLAY, PHASE_ADJOINT, PHASES } trace_phase;
 
 typedef struct trace_row {
-    const code *code;     /* the user's function */
-    const instr *i;       /* what gave the value */
+    const code *code; /* the user's function */
+    const instr *i;   /* what gave the value */
     reg r;
-    uint32_t depth;       /* calls around it */
-    value v, cot;         /* owned; cot V_UNDEF: none reached it */
-    uint32_t before;      /* the row of the same register before it without a cotangent yet, UINT32_MAX none */
-    bool block;           /* inside a checkpoint block */
+    uint32_t depth;  /* calls around it */
+    value v, cot;    /* owned; cot V_UNDEF: none reached it */
+    uint32_t before; /* the row of the same register before it without a cotangent yet, UINT32_MAX none */
+    bool block;      /* inside a checkpoint block */
 } trace_row;
 
 /* One line of the walk through both programs. */
 /* PHASE_ADJOINT: the row's cotangent is whole; PHASE_REPLAY: `row` counts in trace.again. */
-typedef struct trace_line { trace_phase phase; uint32_t row; } trace_line;
+typedef struct trace_line {
+    trace_phase phase;
+    uint32_t row;
+} trace_line;
 
 typedef struct trace_sample {
-    double at;            /* scalar operations so far */
+    double at;                /* scalar operations so far */
     size_t live, saved, high; /* bytes: of all arrays, of those held by residuals; the most since the last sample */
-    size_t base;          /* live when the gradient began */
+    size_t base;              /* live when the gradient began */
     trace_phase phase;
 } trace_sample;
 
 typedef enum trace_act { ACT_ADVANCE, ACT_RECORD, ACT_REPLAY, ACT_REVERSE, ACT_STORE, ACT_RESTORE } trace_act;
-typedef struct trace_event { trace_act act; uint32_t step; bool block; /* STORE, RESTORE: of a block, not of a loop with slots */ } trace_event;
+typedef struct trace_event {
+    trace_act act;
+    uint32_t step;
+    bool block; /* STORE, RESTORE: of a block, not of a loop with slots */
+} trace_event;
 
 enum { TRACE_ROWS = 1, TRACE_MEMORY = 2, TRACE_EVENTS = 4 };
 
 typedef struct trace {
     vm *m;
     unsigned want;
-    trace_row *rows; uint32_t nrows, rows_cap;
-    trace_row *again; uint32_t nagain, again_cap; /* values that replays made again */
-    trace_line *lines; uint32_t nlines, lines_cap;
-    trace_sample *samples; uint32_t nsamples, samples_cap;
-    trace_event *events; uint32_t nevents, events_cap;
-    uint32_t nsteps;      /* distinct steps */
-    bool full;            /* something was left out: too much to keep */
+    trace_row *rows;
+    uint32_t nrows, rows_cap;
+    trace_row *again;
+    uint32_t nagain, again_cap; /* values that replays made again */
+    trace_line *lines;
+    uint32_t nlines, lines_cap;
+    trace_sample *samples;
+    uint32_t nsamples, samples_cap;
+    trace_event *events;
+    uint32_t nevents, events_cap;
+    uint32_t nsteps; /* distinct steps */
+    bool full;       /* something was left out: too much to keep */
     struct watcher *w;
 } trace;
 

@@ -52,7 +52,8 @@ bool view_call_of(session *s, const char *call, view_call *out)
     size_t k = n - at - 2;
     bool empty = true, several = false;
     for (size_t i = 0; i < k; i++) empty &= inside[i] == ' ', several |= inside[i] == ',';
-    if (!several && k > 3 && !memcmp(inside + k - 3, "...", 3)) text_printf(&t, "(%.*s, %.*s)", (int)at, call, (int)k - 3, inside); /* f(args...) */
+    if (!several && k > 3 && !memcmp(inside + k - 3, "...", 3))
+        text_printf(&t, "(%.*s, %.*s)", (int)at, call, (int)k - 3, inside); /* f(args...) */
     else text_printf(&t, "(%.*s, (%.*s%s))", (int)at, call, (int)k, inside, empty ? "" : ",");
     value both;
     bool fine = !t.failed && session_eval(s, text_str(&t), &both);
@@ -62,7 +63,8 @@ bool view_call_of(session *s, const char *call, view_call *out)
     out->args = value_retain(as_tuple(both)->v[1]);
     value_release(m, both);
     if (out->f.tag == V_FUNCTION && out->args.tag == V_TUPLE) return true;
-    if (out->f.tag == V_FUNCTION) vm_fail(m, DIAG_TYPE, "only a tuple can be spread, and `%.*s` is %s", (int)k - 3, inside, value_a_type(out->args));
+    if (out->f.tag == V_FUNCTION)
+        vm_fail(m, DIAG_TYPE, "only a tuple can be spread, and `%.*s` is %s", (int)k - 3, inside, value_a_type(out->args));
     else vm_fail(m, DIAG_TYPE, "`%.*s` is not a function", (int)at, call);
     host_show_error(s->h);
     view_call_close(m, out);
@@ -92,9 +94,11 @@ bool view_apply(host *h, const char *text_, const view_call *c, value *out)
 
 bool view_gradient(host *h, const view_call *c, value *out)
 {
-    return view_apply(h, "fn(f, args) { (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args); "
-                         "d = __cot_index(__pull(pullback, ones_like(y)), 1, none); g = (); "
-                         "for (k in 0..len(args)) { g = append(g, __finish(__cot_index(d, k, none), args[k])) }; (y, g) }", c, out);
+    return view_apply(h,
+                      "fn(f, args) { (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args); "
+                      "d = __cot_index(__pull(pullback, ones_like(y)), 1, none); g = (); "
+                      "for (k in 0..len(args)) { g = append(g, __finish(__cot_index(d, k, none), args[k])) }; (y, g) }",
+                      c, out);
 }
 
 bool view_gradient_plainly(session *s, const view_call *c, value *out)
@@ -206,8 +210,7 @@ static bool format_of(host *h, const view_request *q, view_format *f)
     if (ends(q->out, ".svg")) *f = FORMAT_SVG;
     else if (ends(q->out, ".json")) *f = FORMAT_JSON;
     else if (ends(q->out, ".dot")) *f = FORMAT_DOT;
-    else if (!ends(q->out, ".txt"))
-        return vm_fail(h->vm, DIAG_FILE, "%s: the suffix of a picture is .svg, .txt, .json or .dot", q->out);
+    else if (!ends(q->out, ".txt")) return vm_fail(h->vm, DIAG_FILE, "%s: the suffix of a picture is .svg, .txt, .json or .dot", q->out);
     if (*f == FORMAT_DOT && q->kind != VIEW_GRAPH) return vm_fail(h->vm, DIAG_FILE, "%s: only the graph can be written as .dot", q->out);
     return true;
 }
@@ -276,9 +279,12 @@ bool view_show(session *s, const view_request *q)
 
 /* --- subcommands -------------------------------------------------------------------------------- */
 
-static const struct { const char *word; view_kind kind; } kinds[] = {
-    {"adjoint", VIEW_ADJOINT}, {"table", VIEW_TABLE}, {"graph", VIEW_GRAPH}, {"saved", VIEW_SAVED},
-    {"memory", VIEW_MEMORY}, {"schedule", VIEW_SCHEDULE}, {"step", VIEW_STEP},
+static const struct {
+    const char *word;
+    view_kind kind;
+} kinds[] = {
+    {"adjoint", VIEW_ADJOINT}, {"table", VIEW_TABLE},       {"graph", VIEW_GRAPH}, {"saved", VIEW_SAVED},
+    {"memory", VIEW_MEMORY},   {"schedule", VIEW_SCHEDULE}, {"step", VIEW_STEP},
 };
 
 static int wrong(const char *word, const char *what)

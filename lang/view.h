@@ -28,7 +28,9 @@ int command_view(host *h, const char *word, int argc, char **argv);
 typedef enum view_format { FORMAT_TEXT, FORMAT_SVG, FORMAT_JSON, FORMAT_DOT } view_format;
 
 /* --- for the views themselves ----------------------------------------------------------------- */
-typedef struct view_call { value f, args; /* owned: a function, a tuple */ } view_call;
+typedef struct view_call {
+    value f, args; /* owned: a function, a tuple */
+} view_call;
 /* Another VM, which prints nothing and compiles under another placement of blocks; h and s are opened. `silent`:
    what goes wrong is not shown. False with the reason shown. */
 bool view_fresh(const vm_config *config, const placement *p, bool silent, host *h, session *s);

@@ -7,7 +7,10 @@
 #include <string.h>
 
 /* Widths in characters, and how many rows there are. */
-typedef struct extent { size_t left, right, notes_width; uint32_t rows, notes; } extent;
+typedef struct extent {
+    size_t left, right, notes_width;
+    uint32_t rows, notes;
+} extent;
 
 static void measure(void *ctx, const adjoint_row *r)
 {
@@ -78,7 +81,10 @@ static bool as_svg(vm *m, code *c, const char *title, text *out)
     return fine;
 }
 
-typedef struct list { text *out; bool any; } list;
+typedef struct list {
+    text *out;
+    bool any;
+} list;
 
 static void json_row(void *ctx, const adjoint_row *r)
 {
@@ -103,7 +109,11 @@ static bool as_json(vm *m, code *c, text *out)
 }
 
 /* The listing gives registers names of its own; those of the function's group are put back after it. */
-typedef struct names { code *c; symbol *of; struct names *next; } names;
+typedef struct names {
+    code *c;
+    symbol *of;
+    struct names *next;
+} names;
 
 static names *names_saved(code *c)
 {

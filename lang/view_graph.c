@@ -11,9 +11,9 @@
 #include <string.h>
 
 typedef struct gnode {
-    const instr *i;          /* NULL: a parameter or what enters a box, or a bend */
-    reg r;                   /* of its (first) value */
-    struct graph *inside;    /* a box */
+    const instr *i;       /* NULL: a parameter or what enters a box, or a bend */
+    reg r;                /* of its (first) value */
+    struct graph *inside; /* a box */
     text head, value, cot;
     bool bend, port;
     uint32_t layer;
@@ -21,13 +21,17 @@ typedef struct gnode {
     double row;              /* the height of its layer: edges go straight down through it */
 } gnode;
 
-typedef struct edge { uint32_t from, to; } edge;
+typedef struct edge {
+    uint32_t from, to;
+} edge;
 
 typedef struct graph {
-    gnode *nodes; uint32_t n, cap;
-    edge *edges; uint32_t nedges, edges_cap;
+    gnode *nodes;
+    uint32_t n, cap;
+    edge *edges;
+    uint32_t nedges, edges_cap;
     double w, h;
-    const char *kind;        /* "checkpoint" … of a box */
+    const char *kind; /* "checkpoint" … of a box */
     svg_ink ink;
 } graph;
 
@@ -35,8 +39,8 @@ typedef struct maker {
     session *s;
     const trace *t;
     const code *c;
-    value args, cots;        /* of the call */
-    bool *callee;            /* by register: a function that is only called */
+    value args, cots; /* of the call */
+    bool *callee;     /* by register: a function that is only called */
     bool failed;
 } maker;
 
@@ -144,8 +148,9 @@ static bool is_shown(const maker *k, const instr *i)
 /* Registers whose value another one passes on. */
 static reg through(const instr **def, reg r)
 {
-    while (def[r] && def[r]->nsrc && (def[r]->op == OP_CODE_DEFINED || def[r]->op == OP_CODE_SELDEF ||
-                      (def[r]->op == OP_CODE_PRIM && !trace_is_shown(&prims[def[r]->imm & ~PRIM_SPREAD]))))
+    while (def[r] && def[r]->nsrc &&
+           (def[r]->op == OP_CODE_DEFINED || def[r]->op == OP_CODE_SELDEF ||
+            (def[r]->op == OP_CODE_PRIM && !trace_is_shown(&prims[def[r]->imm & ~PRIM_SPREAD]))))
         r = def[r]->src[def[r]->op == OP_CODE_SELDEF ? 1 : 0];
     return r;
 }
@@ -181,8 +186,9 @@ static void use(maker *k, graph *g, uint32_t *where, const instr **def, reg r, u
         return;
     }
     if (def[r] && def[r]->op == OP_CODE_FIELD && k->callee[r]) return;
-    if (def[r] && (def[r]->op == OP_CODE_CONST || def[r]->op == OP_CODE_GLOBAL || def[r]->op == OP_CODE_CLOSURE || def[r]->op == OP_CODE_SELF ||
-                   def[r]->op == OP_CODE_CONTRACT)) return;
+    if (def[r] && (def[r]->op == OP_CODE_CONST || def[r]->op == OP_CODE_GLOBAL || def[r]->op == OP_CODE_CLOSURE ||
+                   def[r]->op == OP_CODE_SELF || def[r]->op == OP_CODE_CONTRACT))
+        return;
     if (where[r] == UINT32_MAX) {
         if (top && def[r]) return;
         port(k, g, where, r);
@@ -462,7 +468,8 @@ static void listing(const graph *g, int depth, text *out)
             const gnode *a = &g->nodes[g->edges[e].from];
             size_t n = strcspn(text_str(&a->head), "=");
             while (n && a->head.s[n - 1] == ' ') n--;
-            text_printf(out, "%s%.*s", from, a->inside ? (int)strlen(a->inside->kind) : (int)n, a->inside ? a->inside->kind : text_str(&a->head));
+            text_printf(out, "%s%.*s", from, a->inside ? (int)strlen(a->inside->kind) : (int)n,
+                        a->inside ? a->inside->kind : text_str(&a->head));
             from = ", ";
         }
         text_putc(out, '\n');

@@ -17,7 +17,8 @@ enum { PLACEMENTS = 6 };
 
 typedef struct panel {
     char name[64];
-    trace_sample *of; uint32_t n;
+    trace_sample *of;
+    uint32_t n;
     double ops;
     size_t peak, saved;
     uint64_t steps, runs, replays;
@@ -125,7 +126,10 @@ static bool try_placement(session *s, const view_request *q, const placement *pl
     return fine;
 }
 
-static bool like(const panel *a, const panel *b) { return a->peak == b->peak && a->runs == b->runs && a->replays == b->replays && a->saved == b->saved; }
+static bool like(const panel *a, const panel *b)
+{
+    return a->peak == b->peak && a->runs == b->runs && a->replays == b->replays && a->saved == b->saved;
+}
 
 static uint32_t all_placements(session *s, const view_request *q, panel *of)
 {
@@ -203,7 +207,8 @@ static void as_text(const panel *of, uint32_t n, text *out)
         if (of[k].peak > most) most = of[k].peak;
     for (uint32_t k = 0; k < n; k++) {
         char a[32], b[32];
-        text_printf(out, "%s: peak %s, saved at most %s", of[k].name, view_bytes((double)of[k].peak, a), view_bytes((double)of[k].saved, b));
+        text_printf(out, "%s: peak %s, saved at most %s", of[k].name, view_bytes((double)of[k].peak, a),
+                    view_bytes((double)of[k].saved, b));
         if (of[k].steps) text_printf(out, "; %llu steps, run %llu times", (unsigned long long)of[k].steps, (unsigned long long)of[k].runs);
         if (of[k].replays) text_printf(out, "; %llu replay%s", (unsigned long long)of[k].replays, of[k].replays == 1 ? "" : "s");
         text_printf(out, "\n  ");
@@ -220,10 +225,13 @@ static void as_json(const panel *of, uint32_t n, text *out)
         const panel *p = &of[k];
         text_puts(out, "{\"name\": ");
         json_string(p->name, strlen(p->name), out);
-        text_printf(out, ", \"peak_bytes\": %zu, \"saved_peak_bytes\": %zu, \"steps\": %llu, \"step_runs\": %llu, \"replays\": %llu, \"samples\": [",
-                    p->peak, p->saved, (unsigned long long)p->steps, (unsigned long long)p->runs, (unsigned long long)p->replays);
+        text_printf(
+            out,
+            ", \"peak_bytes\": %zu, \"saved_peak_bytes\": %zu, \"steps\": %llu, \"step_runs\": %llu, \"replays\": %llu, \"samples\": [",
+            p->peak, p->saved, (unsigned long long)p->steps, (unsigned long long)p->runs, (unsigned long long)p->replays);
         for (uint32_t j = 0; j < p->n; j++)
-            text_printf(out, "%s[%.0f, %zu, %zu, \"%s\"]", j ? ", " : "", p->of[j].at, p->of[j].live, p->of[j].saved, phase_names[p->of[j].phase]);
+            text_printf(out, "%s[%.0f, %zu, %zu, \"%s\"]", j ? ", " : "", p->of[j].at, p->of[j].live, p->of[j].saved,
+                        phase_names[p->of[j].phase]);
         text_puts(out, k + 1 < n ? "]},\n" : "]}\n");
     }
     text_puts(out, "]}\n");
@@ -233,7 +241,10 @@ static void as_json(const panel *of, uint32_t n, text *out)
 
 static const svg_ink phase_ink[PHASES] = {INK_GIVEN, INK_FORWARD, INK_REPLAY, INK_ADJOINT};
 
-typedef struct plot { double x, y, w, h, ops; size_t most; } plot;
+typedef struct plot {
+    double x, y, w, h, ops;
+    size_t most;
+} plot;
 
 static double px(const plot *g, double at) { return g->x + (g->ops > 0 ? at / g->ops * g->w : 0); }
 static double py(const plot *g, double bytes) { return g->y + g->h - bytes / (double)g->most * g->h; }
@@ -276,8 +287,11 @@ static void draw_panel(svg *s, const plot *g, const panel *p)
 {
     char a[32], b[32], words[240];
     int n = snprintf(words, sizeof words, "peak %s   saved %s", view_bytes((double)p->peak, a), view_bytes((double)p->saved, b));
-    if (p->steps) n += snprintf(words + n, sizeof words - (size_t)n, "   %llu steps, run %llu times", (unsigned long long)p->steps, (unsigned long long)p->runs);
-    if (p->replays) snprintf(words + n, sizeof words - (size_t)n, "   %llu replay%s", (unsigned long long)p->replays, p->replays == 1 ? "" : "s");
+    if (p->steps)
+        n += snprintf(words + n, sizeof words - (size_t)n, "   %llu steps, run %llu times", (unsigned long long)p->steps,
+                      (unsigned long long)p->runs);
+    if (p->replays)
+        snprintf(words + n, sizeof words - (size_t)n, "   %llu replay%s", (unsigned long long)p->replays, p->replays == 1 ? "" : "s");
     svg_words(s, g->x, g->y - 14, 17, 's', true, INK_TEXT, p->name);
     svg_words(s, g->x + 220, g->y - 14, 15, 's', false, INK_DIM, words);
     svg_box(s, g->x, g->y, g->w, g->h, 0, INK_PANEL);
@@ -300,7 +314,8 @@ static void draw_panel(svg *s, const plot *g, const panel *p)
     if (!p->peak) svg_words(s, g->x + g->w / 2, g->y + g->h / 2, 15, 'm', false, INK_DIM, "no arrays: scalars are not counted");
     /* The peak. */
     double top = py(g, (double)p->peak);
-    for (double x = g->x; p->peak && x < g->x + g->w; x += 12) svg_line(s, x, top, x + 6 < g->x + g->w ? x + 6 : g->x + g->w, top, 1.5, INK_MARK);
+    for (double x = g->x; p->peak && x < g->x + g->w; x += 12)
+        svg_line(s, x, top, x + 6 < g->x + g->w ? x + 6 : g->x + g->w, top, 1.5, INK_MARK);
 }
 
 static void as_svg(const panel *of, uint32_t n, const char *title, text *out)
@@ -316,9 +331,14 @@ static void as_svg(const panel *of, uint32_t n, const char *title, text *out)
     svg s;
     svg_open(&s, out, left + w + right, 92 + step * n + 36, title);
     svg_words(&s, 24, 38, 21, 's', true, INK_TEXT, title);
-    static const struct { svg_ink ink; const char *words; } legend[] = {
-        {INK_GIVEN, "there before"}, {INK_SAVED, "kept for the adjoint"}, {INK_FORWARD, "forward at work"},
-        {INK_REPLAY, "replay at work"}, {INK_ADJOINT, "adjoint at work"}};
+    static const struct {
+        svg_ink ink;
+        const char *words;
+    } legend[] = {{INK_GIVEN, "there before"},
+                  {INK_SAVED, "kept for the adjoint"},
+                  {INK_FORWARD, "forward at work"},
+                  {INK_REPLAY, "replay at work"},
+                  {INK_ADJOINT, "adjoint at work"}};
     double x = 24;
     for (int k = 0; k < 5; k++) {
         svg_box(&s, x, 55, 14, 14, 2, legend[k].ink);

@@ -16,7 +16,9 @@ typedef struct row {
 
 /* Bytes kept without blocks: without all of them, without each. -1: not known. */
 enum { BLOCKS_TRIED = 32 };
-typedef struct comparison { int64_t plain, of[BLOCKS_TRIED]; } comparison;
+typedef struct comparison {
+    int64_t plain, of[BLOCKS_TRIED];
+} comparison;
 
 /* In a picture of many rows the largest share is shown. */
 enum { PICTURE_ROWS = 18 };
@@ -26,7 +28,11 @@ static value field(vm *m, value r, const char *name)
     int64_t k = r.tag == V_RECORD ? record_find(as_record(r), symbol_of(m->symbols, name, strlen(name))) : -1;
     return k < 0 ? value_undef() : as_record(r)->v[k];
 }
-static int64_t number(vm *m, value r, const char *name) { value v = field(m, r, name); return v.tag == V_I64 ? v.u.i : 0; }
+static int64_t number(vm *m, value r, const char *name)
+{
+    value v = field(m, r, name);
+    return v.tag == V_I64 ? v.u.i : 0;
+}
 static const char *words(vm *m, value r, const char *name)
 {
     value v = field(m, r, name);
@@ -35,9 +41,16 @@ static const char *words(vm *m, value r, const char *name)
 
 static row row_of(vm *m, value r)
 {
-    row p = {.name = words(m, r, "name"), .dtype = words(m, r, "dtype"), .function = words(m, r, "function"), .from = words(m, r, "from"),
-             .needed = words(m, r, "needed"), .count = number(m, r, "count"), .bytes = number(m, r, "bytes"), .line = number(m, r, "line"),
-             .needed_line = number(m, r, "needed_line"), .block = number(m, r, "block")};
+    row p = {.name = words(m, r, "name"),
+             .dtype = words(m, r, "dtype"),
+             .function = words(m, r, "function"),
+             .from = words(m, r, "from"),
+             .needed = words(m, r, "needed"),
+             .count = number(m, r, "count"),
+             .bytes = number(m, r, "bytes"),
+             .line = number(m, r, "line"),
+             .needed_line = number(m, r, "needed_line"),
+             .block = number(m, r, "block")};
     value t = field(m, r, "shape");
     int n = snprintf(p.shape, sizeof p.shape, "%s", p.dtype);
     if (t.tag == V_TUPLE && as_tuple(t)->n) {
@@ -122,8 +135,9 @@ static void json_row(vm *m, const row *r, text *out)
     json_string(r->name, strlen(r->name), out);
     text_puts(out, ", \"shape\": ");
     json_string(r->shape, strlen(r->shape), out);
-    text_printf(out, ", \"count\": %lld, \"bytes\": %lld, \"line\": %lld, \"from\": \"%s\", \"needed_line\": %lld, \"block\": %lld, \"needed\": ",
-                (long long)r->count, (long long)r->bytes, (long long)r->line, r->from, (long long)r->needed_line, (long long)r->block);
+    text_printf(
+        out, ", \"count\": %lld, \"bytes\": %lld, \"line\": %lld, \"from\": \"%s\", \"needed_line\": %lld, \"block\": %lld, \"needed\": ",
+        (long long)r->count, (long long)r->bytes, (long long)r->line, r->from, (long long)r->needed_line, (long long)r->block);
     json_string(r->needed, strlen(r->needed), out);
     text_putc(out, '}');
 }
@@ -141,8 +155,8 @@ static void as_json(vm *m, value report, const comparison *than, text *out)
     text_puts(out, "],\n\"blocks\": [");
     for (uint32_t k = 0; k < b->n; k++) {
         int64_t alone = k < BLOCKS_TRIED ? than->of[k] : -1;
-        text_printf(out, "%s{\"line\": %lld, \"count\": %lld, \"bytes\": %lld, \"saves\": ", k ? ", " : "", (long long)number(m, b->v[k], "line"),
-                    (long long)number(m, b->v[k], "count"), (long long)number(m, b->v[k], "bytes"));
+        text_printf(out, "%s{\"line\": %lld, \"count\": %lld, \"bytes\": %lld, \"saves\": ", k ? ", " : "",
+                    (long long)number(m, b->v[k], "line"), (long long)number(m, b->v[k], "count"), (long long)number(m, b->v[k], "bytes"));
         if (alone < 0) text_puts(out, "null}");
         else text_printf(out, "%lld}", (long long)(alone - kept));
     }
@@ -254,7 +268,10 @@ static void as_svg(vm *m, value report, const comparison *than, const char *titl
         }
     }
     y += 34;
-    static const struct { svg_ink ink; const char *words; } legend[] = {{INK_SAVED, "computed"}, {INK_REPLAY, "held for a block"}, {INK_GIVEN, "given, not counted"}};
+    static const struct {
+        svg_ink ink;
+        const char *words;
+    } legend[] = {{INK_SAVED, "computed"}, {INK_REPLAY, "held for a block"}, {INK_GIVEN, "given, not counted"}};
     double at = left;
     for (int k = 0; k < 3; k++) {
         svg_box(&s, at, y - 12, 14, 14, 2, legend[k].ink);

@@ -43,7 +43,8 @@ static void as_text(const trace *t, text *out)
         uint32_t j = k + 1;
         int direction = e.act == ACT_REVERSE ? -1 : 1;
         while (j < t->nevents && t->events[j].act == e.act && e.act != ACT_STORE && e.act != ACT_RESTORE &&
-               t->events[j].step == t->events[j - 1].step + (uint32_t)direction) j++;
+               t->events[j].step == t->events[j - 1].step + (uint32_t)direction)
+            j++;
         uint32_t last = t->events[j - 1].step;
         if (e.act == ACT_STORE || e.act == ACT_RESTORE)
             text_printf(out, "%-8s state before step %u\n", e.act == ACT_STORE ? "store" : "restore", e.step);
@@ -54,13 +55,15 @@ static void as_text(const trace *t, text *out)
     uint64_t n[6];
     counts(t, n);
     text_printf(out, "%u steps; run %llu times, of which %llu in replays; %llu states stored\n", t->nsteps,
-                (unsigned long long)(n[ACT_ADVANCE] + n[ACT_RECORD] + n[ACT_REPLAY]), (unsigned long long)n[ACT_REPLAY], (unsigned long long)n[ACT_STORE]);
+                (unsigned long long)(n[ACT_ADVANCE] + n[ACT_RECORD] + n[ACT_REPLAY]), (unsigned long long)n[ACT_REPLAY],
+                (unsigned long long)n[ACT_STORE]);
 }
 
 static void as_json(const trace *t, text *out)
 {
     text_printf(out, "{\"steps\": %u, \"actions\": [", t->nsteps);
-    for (uint32_t k = 0; k < t->nevents; k++) text_printf(out, "%s[\"%s\", %u]", k ? ", " : "", act_names[t->events[k].act], t->events[k].step);
+    for (uint32_t k = 0; k < t->nevents; k++)
+        text_printf(out, "%s[\"%s\", %u]", k ? ", " : "", act_names[t->events[k].act], t->events[k].step);
     text_puts(out, "]}\n");
 }
 
@@ -76,8 +79,10 @@ static void as_svg(const trace *t, const char *title, text *out)
     svg s;
     svg_open(&s, out, width, top + h + 56, title);
     svg_words(&s, 24, 38, 21, 's', true, INK_TEXT, title);
-    static const struct { svg_ink ink; const char *words; } legend[] = {
-        {INK_FORWARD, "step run"}, {INK_REPLAY, "run again"}, {INK_ADJOINT, "reversed"}, {INK_SAVED, "state held"}};
+    static const struct {
+        svg_ink ink;
+        const char *words;
+    } legend[] = {{INK_FORWARD, "step run"}, {INK_REPLAY, "run again"}, {INK_ADJOINT, "reversed"}, {INK_SAVED, "state held"}};
     double x = 24;
     for (int k = 0; k < 4; k++) {
         svg_line(&s, x, 62, x + 22, 62, k == 3 ? 2 : 4, legend[k].ink);

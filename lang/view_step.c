@@ -17,12 +17,13 @@ typedef struct stop {
     const char *name;     /* "x", or NULL: what has no name of its own */
     const instr *made_by; /* NULL: an argument */
     const source *src;
-    value v;              /* borrowed */
+    value v; /* borrowed */
 } stop;
 
 typedef struct walk {
     vm *m;
-    stop *of; uint32_t n;
+    stop *of;
+    uint32_t n;
 } walk;
 
 static const char *const program_names[PHASES] = {"outside", "forward", "replay", "adjoint"};
@@ -49,7 +50,11 @@ static bool walk_open(walk *w, vm *m, const view_call *c, const trace *t, value 
     for (uint32_t k = 0; k < t->nlines; k++) {
         const trace_row *r = trace_line_row(t, &t->lines[k]);
         symbol own = trace_symbol(r->code, r->r);
-        w->of[w->n++] = (stop){t->lines[k].phase, trace_line_of(r), own ? symbol_name(m->symbols, own) : NULL, r->i, r->i->at.src,
+        w->of[w->n++] = (stop){t->lines[k].phase,
+                               trace_line_of(r),
+                               own ? symbol_name(m->symbols, own) : NULL,
+                               r->i,
+                               r->i->at.src,
                                t->lines[k].phase == PHASE_ADJOINT ? r->cot : r->v};
     }
     if (cots.tag == V_TUPLE) add_arguments(w, c, as_tuple(cots), PHASE_ADJOINT);
@@ -92,7 +97,8 @@ static void put_source(const stop *s, text *out)
     for (uint32_t n = s->line > 2 ? s->line - 2 : 1; n <= s->line + 2 && n <= src->nlines; n++) {
         uint32_t lo = src->lines[n - 1], hi = n < src->nlines ? src->lines[n] : (uint32_t)src->length;
         while (hi > lo && (src->text[hi - 1] == '\n' || src->text[hi - 1] == '\r')) hi--;
-        text_printf(out, "%s%4u | %.*s\n", n == s->line ? (s->phase == PHASE_ADJOINT ? "<-" : "->") : "  ", n, (int)(hi - lo), src->text + lo);
+        text_printf(out, "%s%4u | %.*s\n", n == s->line ? (s->phase == PHASE_ADJOINT ? "<-" : "->") : "  ", n, (int)(hi - lo),
+                    src->text + lo);
     }
 }
 

@@ -9,7 +9,12 @@
 enum { COLUMNS = 6, ROWS_SHOWN = 400, PICTURE_HEAD = 20, PICTURE_TAIL = 10 };
 
 /* A table of words; its first line is the heading. */
-typedef struct cells { text *of; uint32_t rows, cap; memory *m; bool failed; } cells;
+typedef struct cells {
+    text *of;
+    uint32_t rows, cap;
+    memory *m;
+    bool failed;
+} cells;
 
 static text *cell(cells *c, uint32_t row, int col)
 {
@@ -69,7 +74,8 @@ static bool fill(session *s, const view_call *c, const trace *t, value result, u
     const tuple *args = as_tuple(c->args);
     value cots = as_tuple(result)->v[1];
     for (uint32_t k = 0; k < args->n && !cs->failed; k++)
-        argument_row(m, cs, cs->rows, f, k, args->v[k], cots.tag == V_TUPLE && k < as_tuple(cots)->n ? as_tuple(cots)->v[k] : value_undef());
+        argument_row(m, cs, cs->rows, f, k, args->v[k],
+                     cots.tag == V_TUPLE && k < as_tuple(cots)->n ? as_tuple(cots)->v[k] : value_undef());
     for (uint32_t k = 0; k < t->nrows && k < most && !cs->failed; k++) {
         const trace_row *r = &t->rows[k];
         uint32_t row = cs->rows;

@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct operand { value v; char text[48]; bool plain; /* needs no brackets */ } operand;
+typedef struct operand {
+    value v;
+    char text[48];
+    bool plain; /* needs no brackets */
+} operand;
 
 static operand operand_of(const frame *f, const instr *i, const uint32_t *words, uint32_t k)
 {
@@ -44,7 +48,8 @@ static void on_shapes(vm *m, const char *name, const operand *a, const operand *
         int64_t inner = axis_of(b->v, rb > 1 ? -2 : -1);
         if (ra > 1 && axis_of(a->v, -2) == inner) vm_help(m, "transpose the left side: `%s' @ %s`", a->text, b->text);
         else if (rb > 1 && axis_of(b->v, -1) == axis_of(a->v, -1)) vm_help(m, "transpose the right side: `%s @ %s'`", a->text, b->text);
-        else if (ra > 1 && rb > 1 && axis_of(b->v, -1) == axis_of(a->v, -2)) vm_help(m, "the other way round they fit: `%s @ %s`", b->text, a->text);
+        else if (ra > 1 && rb > 1 && axis_of(b->v, -1) == axis_of(a->v, -2))
+            vm_help(m, "the other way round they fit: `%s @ %s`", b->text, a->text);
         return;
     }
     if (!strcmp(name, "mul") && (ra > 1 || rb > 1) && axis_of(a->v, -1) == axis_of(b->v, rb > 1 ? -2 : -1)) {
@@ -57,7 +62,8 @@ static void on_shapes(vm *m, const char *name, const operand *a, const operand *
             char sign[4] = {strcmp(name, "add") ? strcmp(name, "sub") ? strcmp(name, "mul") ? '/' : '*' : '-' : '+', 0};
             char one[64];
             snprintf(one, sizeof one, "%s[..., 0]", more->text);
-            if (ra > rb) vm_help(m, "element by element: `%s %s %s`; all pairs: `%s %s %s[none, :]`", one, sign, b->text, a->text, sign, b->text);
+            if (ra > rb)
+                vm_help(m, "element by element: `%s %s %s`; all pairs: `%s %s %s[none, :]`", one, sign, b->text, a->text, sign, b->text);
             else vm_help(m, "element by element: `%s %s %s`; all pairs: `%s[none, :] %s %s`", a->text, sign, one, a->text, sign, b->text);
         }
         return;
@@ -159,10 +165,26 @@ static void on_axis(vm *m, const operand *x)
 
 static void on_field(vm *m, const instr *i, const operand *x)
 {
-    static const struct { const char *theirs, *ours; } rows[] = {
-        {"T", "%s'"}, {"shape", "shape(%s)"}, {"size", "size(%s)"}, {"dtype", "dtype(%s)"}, {"ndim", "rank(%s)"}, {"append", "append(%s, …)"},
-        {"length", "len(%s)"}, {"mean", "mean(%s)"}, {"sum", "sum(%s)"}, {"max", "max(%s)"}, {"min", "min(%s)"}, {"dot", "dot(%s, …)"},
-        {"reshape", "reshape(%s, …)"}, {"keys", "keys(%s)"}, {"copy", "%s"}, {"item", "%s"}, {"std", "std(%s)"}, {"flatten", "flatten(%s)"}};
+    static const struct {
+        const char *theirs, *ours;
+    } rows[] = {{"T", "%s'"},
+                {"shape", "shape(%s)"},
+                {"size", "size(%s)"},
+                {"dtype", "dtype(%s)"},
+                {"ndim", "rank(%s)"},
+                {"append", "append(%s, …)"},
+                {"length", "len(%s)"},
+                {"mean", "mean(%s)"},
+                {"sum", "sum(%s)"},
+                {"max", "max(%s)"},
+                {"min", "min(%s)"},
+                {"dot", "dot(%s, …)"},
+                {"reshape", "reshape(%s, …)"},
+                {"keys", "keys(%s)"},
+                {"copy", "%s"},
+                {"item", "%s"},
+                {"std", "std(%s)"},
+                {"flatten", "flatten(%s)"}};
     const char *field = symbol_name(m->symbols, i->imm);
     if (!x->text[0]) return;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
@@ -174,7 +196,8 @@ static void on_field(vm *m, const instr *i, const operand *x)
         return;
     }
     const prim *p = prim_find(m, i->imm);
-    if ((p && !(p->attrs & A_INTERNAL)) || table_get(m->globals, i->imm)) vm_help(m, "there are functions, and no methods; write `%s(%s, …)`", field, x->text);
+    if ((p && !(p->attrs & A_INTERNAL)) || table_get(m->globals, i->imm))
+        vm_help(m, "there are functions, and no methods; write `%s(%s, …)`", field, x->text);
 }
 
 /* Operands are read from `words`, `n` of them, of the instruction that failed in f. */
@@ -189,7 +212,8 @@ void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words)
         else vm_help(m, "a name that a function assigns is its own; make `%s` an argument and return its new value", name);
         return;
     }
-    if (i->op == OP_CODE_PRIM && i->imm < prim_count && e->code == DIAG_SHAPE && !e->help && !strcmp(prims[i->imm].name, "__array")) on_ragged(m, i);
+    if (i->op == OP_CODE_PRIM && i->imm < prim_count && e->code == DIAG_SHAPE && !e->help && !strcmp(prims[i->imm].name, "__array"))
+        on_ragged(m, i);
     if (i->op == OP_CODE_UNPACK && words && !e->help) on_unpack(m, f, i, &f->r[words[0] >> 1]);
     if (!words || !i->src_at || !i->nsrc) return;
     operand a = operand_of(f, i, words, 0), b = i->nsrc > 1 ? operand_of(f, i, words, 1) : (operand){0};
@@ -202,7 +226,8 @@ void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words)
     if (e->code == DIAG_SHAPE && i->nsrc == 2 && (prims[i->imm].tile || !strcmp(name, "matmul"))) on_shapes(m, name, &a, &b);
     if (e->code == DIAG_SHAPE && !e->help && i->nsrc == 2) on_longer(m, name, &a, &b);
     if (e->code == DIAG_SHAPE && !e->help && !strcmp(name, "reshape")) on_reshape(m, &a, &b);
-    if (e->code == DIAG_SHAPE && !e->help && value_is_scalar(a.v) && a.text[0] && b.text[0] && (!strcmp(name, "max") || !strcmp(name, "min")))
+    if (e->code == DIAG_SHAPE && !e->help && value_is_scalar(a.v) && a.text[0] && b.text[0] &&
+        (!strcmp(name, "max") || !strcmp(name, "min")))
         vm_help(m, "of two values it is `%simum(%s, %s)`", name, a.text, b.text);
     if (e->code == DIAG_SHAPE && !e->help) on_axis(m, &a);
     if (e->code == DIAG_INDEX && !strcmp(name, "__index") && !e->help && strstr(e->message, "out of range") && a.text[0])
@@ -210,7 +235,7 @@ void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words)
     if (e->code == DIAG_TYPE && !strcmp(name, "add") && !e->help && (a.v.tag == V_STRING) != (b.v.tag == V_STRING)) {
         const operand *number = a.v.tag == V_STRING ? &b : &a, *words_ = a.v.tag == V_STRING ? &a : &b;
         if (number->text[0] && words_->text[0])
-            vm_help(m, "make a string of the number: `%s%sformat(\"{}\", %s)%s%s`", number == &b ? words_->text : "", number == &b ? " + " : "",
-                    number->text, number == &b ? "" : " + ", number == &b ? "" : words_->text);
+            vm_help(m, "make a string of the number: `%s%sformat(\"{}\", %s)%s%s`", number == &b ? words_->text : "",
+                    number == &b ? " + " : "", number->text, number == &b ? "" : " + ", number == &b ? "" : words_->text);
     }
 }

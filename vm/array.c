@@ -14,7 +14,10 @@ static int64_t size_of_shape(int rank, const int64_t *shape, size_t element)
     bool empty = false;
     for (int i = 0; i < rank; i++) {
         if (shape[i] < 0) return -1;
-        if (shape[i] == 0) { empty = true; continue; }
+        if (shape[i] == 0) {
+            empty = true;
+            continue;
+        }
         if (__builtin_mul_overflow(n, shape[i], &n)) return -1;
     }
     int64_t bytes;
@@ -89,8 +92,8 @@ array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape)
     return a;
 }
 
-array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data,
-                  void (*done)(void *user, void *data), void *user)
+array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data, void (*done)(void *user, void *data),
+                  void *user)
 {
     int64_t n = rank >= 1 && rank <= RANK_MAX ? size_of_shape(rank, shape, dtype_size[d]) : -1;
     if (n < 0) {
@@ -105,7 +108,8 @@ array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t 
         return NULL;
     }
     *f = (foreign_buffer){.b = {.refs = 1, .bytes = (size_t)n * dtype_size[d], .birth = m->clock++, .foreign = true, .data = data},
-                          .done = done, .user = user};
+                          .done = done,
+                          .user = user};
     a->buf = &f->b;
     a->data = data;
     a->size = n;
@@ -145,7 +149,15 @@ array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const i
 
 /* dst[i * ds] = (conversion) src[i * ss]. Written once for each pair of dtypes. */
 #define CONVERT(D, S, expression) \
-    { D *q = dst; const S *p = src; for (int64_t i = 0; i < n; i++) { S x = p[i * ss]; q[i] = expression; } return; }
+    { \
+        D *q = dst; \
+        const S *p = src; \
+        for (int64_t i = 0; i < n; i++) { \
+            S x = p[i * ss]; \
+            q[i] = expression; \
+        } \
+        return; \
+    }
 void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss, int64_t n)
 {
     if (to == from && ss == 1) {
@@ -179,9 +191,24 @@ void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss,
     break
 #define SHORT(T) \
     switch (run) { \
-    case 2: if (inner == 0) { inner = 0; SHORT_RUNS(T, 2); } SHORT_RUNS(T, 2); \
-    case 3: if (inner == 0) { inner = 0; SHORT_RUNS(T, 3); } SHORT_RUNS(T, 3); \
-    case 4: if (inner == 0) { inner = 0; SHORT_RUNS(T, 4); } SHORT_RUNS(T, 4); \
+    case 2: \
+        if (inner == 0) { \
+            inner = 0; \
+            SHORT_RUNS(T, 2); \
+        } \
+        SHORT_RUNS(T, 2); \
+    case 3: \
+        if (inner == 0) { \
+            inner = 0; \
+            SHORT_RUNS(T, 3); \
+        } \
+        SHORT_RUNS(T, 3); \
+    case 4: \
+        if (inner == 0) { \
+            inner = 0; \
+            SHORT_RUNS(T, 4); \
+        } \
+        SHORT_RUNS(T, 4); \
     default: SHORT_RUNS(T, run); \
     }
 static void gather_short(size_t size, void *out, const void *from, int64_t times, int64_t outer, int64_t run, int64_t inner)
@@ -238,8 +265,7 @@ void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n
                 out += (times - 1) * run * (int64_t)ed;
                 n -= (times - 1) * run;
             }
-        } else
-            array_convert(to, out, s->dtype, from, step, run);
+        } else array_convert(to, out, s->dtype, from, step, run);
         out += run * (int64_t)ed;
         n -= run;
         ix[last] += run;

@@ -10,12 +10,12 @@
 #define RANK_MAX 8
 
 typedef struct buffer {
-    uint32_t refs;   /* arrays that view it */
-    uint32_t holds;  /* arrays among them that residuals hold */
+    uint32_t refs;  /* arrays that view it */
+    uint32_t holds; /* arrays among them that residuals hold */
     size_t bytes;
-    bool counted;    /* in vm->stats.saved: see residual.h */
-    bool foreign;    /* a foreign_buffer: the data is the host's */
-    uint64_t birth;  /* vm clock when it was made */
+    bool counted;   /* in vm->stats.saved: see residual.h */
+    bool foreign;   /* a foreign_buffer: the data is the host's */
+    uint64_t birth; /* vm clock when it was made */
     void *data;
 } buffer;
 
@@ -29,11 +29,11 @@ typedef struct foreign_buffer {
 typedef struct array {
     object h;
     uint8_t dtype, rank;
-    bool dense;      /* strides are those of a row-major array of this shape */
-    int64_t size;    /* product of shape */
+    bool dense;   /* strides are those of a row-major array of this shape */
+    int64_t size; /* product of shape */
     buffer *buf;
-    void *data;      /* first element, inside buf */
-    int64_t dims[];  /* shape[rank], then stride[rank] */
+    void *data;     /* first element, inside buf */
+    int64_t dims[]; /* shape[rank], then stride[rank] */
 } array;
 
 static inline array *as_array(value v) { return (array *)v.u.o; }
@@ -45,8 +45,8 @@ array *array_new(vm *m, dtype d, int rank, const int64_t *shape);
 array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape);
 /* An array of this shape over `data`, of another's memory that stays readable and unchanged until `done` is
    called; stride in elements, NULL: dense. NULL with the error set and `done` not called. */
-array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data,
-                  void (*done)(void *user, void *data), void *user);
+array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data, void (*done)(void *user, void *data),
+                  void *user);
 /* A view with other shape and strides; `offset` in elements from a->data. Retains the buffer. */
 array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset);
 /* A dense copy with dtype d (i64 to float rounds to nearest; float to i64 truncates toward zero,
@@ -58,7 +58,7 @@ array *array_dense(vm *m, const array *a);
 bool array_unique(const array *a);
 /* One element as a scalar value; index[rank]. */
 value array_get(const array *a, const int64_t *index);
-value array_at(const array *a, int64_t offset); /* offset in elements from data */
+value array_at(const array *a, int64_t offset);         /* offset in elements from data */
 void array_put(array *a, int64_t offset, value scalar); /* scalar is converted to a's dtype */
 
 /* Converts n elements, src at stride ss, into dense dst: i64 to float rounds to nearest, float to i64
@@ -68,10 +68,18 @@ void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss,
 /* --- shape arithmetic (shape.c) ------------------------------------------------------------ */
 /* A plain description of any numeric value: a scalar has rank 0. Borrowed pointers only. */
 typedef struct shaped {
-    dtype dtype; weakness weak; int rank; int64_t size;
+    dtype dtype;
+    weakness weak;
+    int rank;
+    int64_t size;
     int64_t shape[RANK_MAX], stride[RANK_MAX];
     void *data; /* NULL unless from a value */
-    union { double f64; float f32; int64_t i64; uint8_t b; } scalar; /* data points here for scalars */
+    union {
+        double f64;
+        float f32;
+        int64_t i64;
+        uint8_t b;
+    } scalar; /* data points here for scalars */
 } shaped;
 /* False when v is not a number or array (no error set). `s` must outlive uses of s->data for scalars. */
 bool shaped_of(const value *v, shaped *s);
@@ -93,12 +101,19 @@ void shape_print(int rank, const int64_t *shape, text *out);
  * form(x): dtype, weakness and shape for numbers; the tree of forms for tuples and records;
  * "other" for all else. Scalars' forms are unboxed (V_FORM, aux = dtype | weak << 8, or FORM_OTHER). */
 #define FORM_OTHER 0xffffu
-typedef struct form { object h; uint8_t kind; /* V_ARRAY, V_TUPLE or V_RECORD */
-    uint8_t dtype, rank; uint32_t n; int64_t *shape; symbol *names; value *parts; } form;
+typedef struct form {
+    object h;
+    uint8_t kind; /* V_ARRAY, V_TUPLE or V_RECORD */
+    uint8_t dtype, rank;
+    uint32_t n;
+    int64_t *shape;
+    symbol *names;
+    value *parts;
+} form;
 static inline form *as_form(value v) { return (form *)v.u.o; }
-size_t form_bytes(const form *f);                /* of the whole object, for its sized free */
+size_t form_bytes(const form *f); /* of the whole object, for its sized free */
 bool form_same(const form *a, const form *b);
-void form_print(vm *m, value f, text *out);      /* "f64[2, 3]", "{w: f64[2], b: f64}", "(f64, ...)" */
+void form_print(vm *m, value f, text *out); /* "f64[2, 3]", "{w: f64[2], b: f64}", "(f64, ...)" */
 /* A form equal to that of an array of this dtype and shape (rank 0: unboxed). V_UNDEF on refusal. */
 value form_of_array(vm *m, dtype d, weakness w, int rank, const int64_t *shape);
 /* Zeros of form f: numbers and arrays of zeros, structures of them; FORM_OTHER gives none. */

@@ -55,7 +55,8 @@ static bool read_options(assembler *p, uint32_t *imm)
     block_options o = {0};
     if (asm_accept(p, "("))
         while (!asm_accept(p, ")"))
-            if (!read_option(p, &o) || (!asm_accept(p, ",") && asm_here(p) != ')' && !asm_fault(p, p->at, p->at + 1, "expected `,` or `)`")))
+            if (!read_option(p, &o) ||
+                (!asm_accept(p, ",") && asm_here(p) != ')' && !asm_fault(p, p->at, p->at + 1, "expected `,` or `)`")))
                 break;
     if (!p->failed) *imm = builder_options(&p->f->b, &o);
     for (uint32_t i = 0; i < o.nnames; i++) value_release(p->m, o.names[i]);
@@ -164,7 +165,8 @@ static bool read_imm(assembler *p, opcode op, uint32_t *imm)
         if (!asm_expect(p, "$") || !asm_count(p, UINT32_MAX, &count)) return false;
         *imm = (uint32_t)count;
         return true;
-    case IMM_COUNT: case IMM_FUSED:
+    case IMM_COUNT:
+    case IMM_FUSED:
         if (!asm_count(p, UINT32_MAX, &count)) return false;
         *imm = (uint32_t)count;
         return true;
@@ -197,14 +199,18 @@ static bool read_block(assembler *p, block *k);
 /* loop.range.exit: the opcode, and what its modifiers say. */
 static bool read_op(assembler *p, word w, opcode *op, uint32_t *imm, uint8_t *flags)
 {
-    static const struct { const char *name; int op; uint32_t bit, flag; } modifiers[] = {
-        {"spread", OP_CODE_CALL, CALL_SPREAD, 0}, {"pack", OP_CODE_CALL, CALL_PACK, 0},
-        {"lenient", OP_CODE_CALL, CALL_LENIENT, 0}, {"pullback", OP_CODE_CALL, CALL_PULLBACK, 0},
-        {"range", OP_CODE_LOOP, LOOP_RANGE, 0}, {"while", OP_CODE_LOOP, LOOP_WHILE, 0},
-        {"tape", OP_CODE_LOOP, LOOP_TAPE, 0}, {"exit", OP_CODE_LOOP, LOOP_EXIT, 0},
-        {"fwd", OP_CODE_DERIVE, DERIVE_FWD, 0}, {"jvp", OP_CODE_DERIVE, DERIVE_JVP, 0},
-        {"pieces", OP_CODE_DERIVE, DERIVE_PIECES, 0}, {"whole", OP_CODE_DERIVE, DERIVE_WHOLE, 0}, {"exact", OP_CODE_DERIVE, DERIVE_EXACT, 0},
-        {"step", -1, 0, INSTR_STEP}, {"residual", -1, 0, INSTR_RESIDUAL}, {"rule", -1, 0, INSTR_RULE}};
+    static const struct {
+        const char *name;
+        int op;
+        uint32_t bit, flag;
+    } modifiers[] = {{"spread", OP_CODE_CALL, CALL_SPREAD, 0},     {"pack", OP_CODE_CALL, CALL_PACK, 0},
+                     {"lenient", OP_CODE_CALL, CALL_LENIENT, 0},   {"pullback", OP_CODE_CALL, CALL_PULLBACK, 0},
+                     {"range", OP_CODE_LOOP, LOOP_RANGE, 0},       {"while", OP_CODE_LOOP, LOOP_WHILE, 0},
+                     {"tape", OP_CODE_LOOP, LOOP_TAPE, 0},         {"exit", OP_CODE_LOOP, LOOP_EXIT, 0},
+                     {"fwd", OP_CODE_DERIVE, DERIVE_FWD, 0},       {"jvp", OP_CODE_DERIVE, DERIVE_JVP, 0},
+                     {"pieces", OP_CODE_DERIVE, DERIVE_PIECES, 0}, {"whole", OP_CODE_DERIVE, DERIVE_WHOLE, 0},
+                     {"exact", OP_CODE_DERIVE, DERIVE_EXACT, 0},   {"step", -1, 0, INSTR_STEP},
+                     {"residual", -1, 0, INSTR_RESIDUAL},          {"rule", -1, 0, INSTR_RULE}};
     uint32_t end = w.at + w.n, lo = w.at, n = 0;
     while (lo + n < end && p->s[lo + n] != '.') n++;
     int found = -1;

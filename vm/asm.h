@@ -7,9 +7,19 @@
 
 enum { ASM_NEST_MAX = 1000 };
 
-typedef struct word { uint32_t at, n; } word;
-typedef struct operand { reg r; symbol name; span at; uint32_t width; } operand;
-typedef struct label { word w; reg r; } label;
+typedef struct word {
+    uint32_t at, n;
+} word;
+typedef struct operand {
+    reg r;
+    symbol name;
+    span at;
+    uint32_t width;
+} operand;
+typedef struct label {
+    word w;
+    reg r;
+} label;
 
 /* One function being read. */
 typedef struct scope {
@@ -30,8 +40,14 @@ typedef struct assembler {
 } assembler;
 
 /* A list in the scratch arena. */
-typedef struct operands { operand *of; uint32_t n, cap; } operands;
-typedef struct words { word *of; uint32_t n, cap; } words;
+typedef struct operands {
+    operand *of;
+    uint32_t n, cap;
+} operands;
+typedef struct words {
+    word *of;
+    uint32_t n, cap;
+} words;
 
 /* Reports a fault at bytes [lo, hi) of the text; always false. */
 bool asm_fault(assembler *p, uint32_t lo, uint32_t hi, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
@@ -49,10 +65,10 @@ bool asm_expect(assembler *p, const char *s);
 word asm_word(assembler *p); /* a word with dots inside, or `%` and digits; n is 0 when there is none */
 bool asm_word_is(const assembler *p, word w, const char *s);
 bool asm_count(assembler *p, int64_t most, int64_t *out);
-bool asm_string(assembler *p, text *out);  /* at the opening quote */
-bool asm_name(assembler *p, symbol *out);  /* a word or a string; `_` gives 0 */
-bool asm_const(assembler *p, value *out);  /* *out owned */
+bool asm_string(assembler *p, text *out); /* at the opening quote */
+bool asm_name(assembler *p, symbol *out); /* a word or a string; `_` gives 0 */
+bool asm_const(assembler *p, value *out); /* *out owned */
 bool asm_define(assembler *p, word w, reg r);
 bool asm_use(assembler *p, reg *out, span *at);
-bool asm_param(assembler *p, block *k);    /* a fresh parameter of k named by the next word */
+bool asm_param(assembler *p, block *k); /* a fresh parameter of k named by the next word */
 #endif

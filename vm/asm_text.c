@@ -83,10 +83,7 @@ bool asm_accept(assembler *p, const char *s)
     return true;
 }
 
-bool asm_expect(assembler *p, const char *s)
-{
-    return asm_accept(p, s) || asm_fault(p, p->at, p->at + 1, "expected `%s`", s);
-}
+bool asm_expect(assembler *p, const char *s) { return asm_accept(p, s) || asm_fault(p, p->at, p->at + 1, "expected `%s`", s); }
 
 /* A word with dots inside, or `%` and digits; n is 0 when there is none. */
 word asm_word(assembler *p)
@@ -231,8 +228,9 @@ bool asm_param(assembler *p, block *k)
 static bool read_number(assembler *p, value *out)
 {
     uint32_t lo = p->at;
-    while (is_word(asm_here(p)) || (asm_here(p) == '.' && asm_is_digit(next(p, 1)))
-           || ((asm_here(p) == '-' || asm_here(p) == '+') && (p->at == lo || p->s[p->at - 1] == 'e'))) p->at++;
+    while (is_word(asm_here(p)) || (asm_here(p) == '.' && asm_is_digit(next(p, 1))) ||
+           ((asm_here(p) == '-' || asm_here(p) == '+') && (p->at == lo || p->s[p->at - 1] == 'e')))
+        p->at++;
     const char *s = p->s + lo;
     size_t n = p->at - lo;
     double x;
@@ -242,11 +240,20 @@ static bool read_number(assembler *p, value *out)
         *out = value_i64(strtoll(digits, &end, 10));
         if (*digits && !*end) return true;
     } else if (n > 3 && memcmp(s + n - 3, "f64", 3) == 0) {
-        if (number_parse(s, n - 3, &x)) { *out = value_f64(x); return true; }
+        if (number_parse(s, n - 3, &x)) {
+            *out = value_f64(x);
+            return true;
+        }
     } else if (n > 3 && memcmp(s + n - 3, "f32", 3) == 0) {
-        if (number_parse(s, n - 3, &x)) { *out = value_f32((float)x); return true; }
+        if (number_parse(s, n - 3, &x)) {
+            *out = value_f32((float)x);
+            return true;
+        }
     } else if (n > 1 && s[n - 1] == 'w') {
-        if (number_parse(s, n - 1, &x)) { *out = value_weak(x, WEAK_WHOLE); return true; }
+        if (number_parse(s, n - 1, &x)) {
+            *out = value_weak(x, WEAK_WHOLE);
+            return true;
+        }
     } else if (number_parse(s, n, &x)) {
         bool whole = true;
         for (size_t k = 0; k < n; k++) whole &= asm_is_digit(s[k]) || s[k] == '-';

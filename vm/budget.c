@@ -46,10 +46,7 @@ size_t budget_spike(vm *m, looptape *l)
 
 /* --- letting go ------------------------------------------------------------------------------- */
 
-static double step_cost(const looptape *l)
-{
-    return l->measured ? (double)l->ops / (double)l->measured + 1 : 1;
-}
+static double step_cost(const looptape *l) { return l->measured ? (double)l->ops / (double)l->measured + 1 : 1; }
 
 /* Bytes beyond what is needed, or a sixteenth of the budget, do not count for a victim. */
 static double useful(const vm *m, size_t have, size_t need)
@@ -97,10 +94,10 @@ static bool let_go(vm *m, size_t bytes, const looptape *spare)
     size_t live = m->mem.live[MEM_ARRAY];
     /* Entries of one loop cost the same: a few go at once, so that looking through the loops is not all that is done. */
     size_t quota = m->mem.array_budget / BATCH;
-    if (state && spills && looptape_spill_state(m, best, state)) {}
-    else if (state) looptape_drop_state(m, best, state);
-    else
-        do looptape_drop_entry(m, best);
+    if (state && spills && looptape_spill_state(m, best, state)) {
+    } else if (state) looptape_drop_state(m, best, state);
+    else do
+            looptape_drop_entry(m, best);
         while (best->count && live - m->mem.live[MEM_ARRAY] < quota);
     live -= m->mem.live[MEM_ARRAY];
     for (looptape *l = m->tapes; l && live; l = l->earlier)
@@ -149,7 +146,9 @@ static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 /* What the loop can have for itself, of what is not `taken`: less what a step takes, and its reversal. */
 static size_t room_of(const vm *m, const looptape *l, size_t taken)
 {
-    size_t step = l->state_size + (l->spiked[STEP_PLAIN] ? l->spike[STEP_PLAIN] : l->spiked[STEP_BOTH] ? l->spike[STEP_BOTH] : l->state_size);
+    size_t step = l->state_size + (l->spiked[STEP_PLAIN]  ? l->spike[STEP_PLAIN]
+                                   : l->spiked[STEP_BOTH] ? l->spike[STEP_BOTH]
+                                                          : l->state_size);
     size_t last = l->state_size + l->spike[STEP_ENTRY];
     size_t rev = l->entry_size + (l->reversed_once ? l->spike_rev : 2 * l->state_size);
     size_t needs = larger(step, larger(last, rev)), room = budget_of(m) > taken ? budget_of(m) - taken : 0;
@@ -163,7 +162,8 @@ size_t budget_size(const value *v, uint32_t n)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (v[i].tag == V_ARRAY) bytes += as_array(v[i])->buf->bytes + sizeof(buffer) + sizeof(array) + 2 * as_array(v[i])->rank * sizeof(int64_t);
+        if (v[i].tag == V_ARRAY)
+            bytes += as_array(v[i])->buf->bytes + sizeof(buffer) + sizeof(array) + 2 * as_array(v[i])->rank * sizeof(int64_t);
         else if (v[i].tag == V_TUPLE) bytes += budget_size(as_tuple(v[i])->v, as_tuple(v[i])->n);
         else if (v[i].tag == V_RECORD) bytes += budget_size(as_record(v[i])->v, as_record(v[i])->n);
     }

@@ -22,7 +22,9 @@ void budget_leave(vm *m, looptape *l);
 
 /* How to reverse n steps from a held state with `room` bytes for further states and entries: blocks of w steps,
    and states held at once, the first included. */
-typedef struct budget_plan { uint64_t w, s; } budget_plan;
+typedef struct budget_plan {
+    uint64_t w, s;
+} budget_plan;
 budget_plan budget_choose(uint64_t n, size_t room, size_t entry, size_t state);
 /* Steps that p repeats, beside recording each once. */
 uint64_t budget_runs(uint64_t n, budget_plan p);

@@ -25,7 +25,10 @@ const op_row op_rows[OPCODES] = {
 
 /* --- memory of a builder -------------------------------------------------------------------- */
 
-struct spare { struct spare *next; max_align_t start[]; };
+struct spare {
+    struct spare *next;
+    max_align_t start[];
+};
 
 static void builder_refuse(builder *b)
 {
@@ -154,8 +157,7 @@ static uint64_t const_hash(value v)
     if (v.tag == V_STRING) {
         const string *s = as_string(v);
         for (uint32_t i = 0; i < s->length; i++) h = (h ^ (uint8_t)s->s[i]) * 0x100000001b3ull;
-    } else if (value_is_scalar(v))
-        h = h * 0x100000001b3ull ^ (uint64_t)v.u.i;
+    } else if (value_is_scalar(v)) h = h * 0x100000001b3ull ^ (uint64_t)v.u.i;
     return scramble(h);
 }
 
@@ -310,8 +312,8 @@ void builder_append(builder *b, block *k, instr *i)
     k->list[k->n++] = i;
 }
 
-instr *builder_add_blocks(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src,
-                          uint32_t nblocks, block *const *blocks)
+instr *builder_add_blocks(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src, uint32_t nblocks,
+                          block *const *blocks)
 {
     instr *i = instr_new(b, op, imm, ndst, nsrc, nblocks);
     if (!i) return NULL;
@@ -431,8 +433,7 @@ void code_blocks_close(vm *m)
 static const char *make_display(builder *b)
 {
     code *c = b->c;
-    const char *own = c->name ? symbol_name(b->vm->symbols, c->name)
-                    : c->primal ? c->primal->display : "anonymous function";
+    const char *own = c->name ? symbol_name(b->vm->symbols, c->name) : c->primal ? c->primal->display : "anonymous function";
     const char *before = c->role == CODE_REV ? "adjoint of " : c->role == CODE_JVP ? "tangent of " : "";
     size_t n = strlen(before), k = strlen(own);
     char *s = builder_take(b, n + k + 1);
@@ -553,16 +554,24 @@ bool instr_cannot_fail(const instr *i)
         const prim *p = &prims[i->imm & ~PRIM_SPREAD];
         return code_is_pure_prim(p) && (p->attrs & A_META) && p->attrs & A_INTERNAL;
     }
-    case OP_CODE_CONST: case OP_CODE_TUPLE: case OP_CODE_RECORD: case OP_CODE_CLOSURE: case OP_CODE_SELF:
-    case OP_CODE_SELDEF: case OP_CODE_TAPE: case OP_CODE_REPLAYABLE:
-        return true;
+    case OP_CODE_CONST:
+    case OP_CODE_TUPLE:
+    case OP_CODE_RECORD:
+    case OP_CODE_CLOSURE:
+    case OP_CODE_SELF:
+    case OP_CODE_SELDEF:
+    case OP_CODE_TAPE:
+    case OP_CODE_REPLAYABLE: return true;
     default: return false;
     }
 }
 
 /* --- free registers of a block -------------------------------------------------------------- */
 
-typedef struct reg_set { uint32_t *slots; uint32_t mask; } reg_set;
+typedef struct reg_set {
+    uint32_t *slots;
+    uint32_t mask;
+} reg_set;
 
 /* True when r was not yet in the set. */
 static bool reg_set_add(reg_set *s, reg r)

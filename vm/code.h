@@ -43,7 +43,7 @@ typedef enum imm_kind {
     IMM_LOOP,     /* loop_kind | LOOP_EXIT */
     IMM_OPTIONS,  /* index into code->options */
     IMM_COUNT,
-    IMM_FUSED     /* index into the run form's fused programs */
+    IMM_FUSED /* index into the run form's fused programs */
 } imm_kind;
 
 /* PRIM: the last source is a tuple whose elements are the last arguments (a variadic primitive as a value). */
@@ -87,10 +87,10 @@ enum loop_kind { LOOP_RANGE = 0, LOOP_WHILE = 1, LOOP_TAPE = 2, LOOP_KIND = 3, L
 typedef enum derive_kind { DERIVE_FWD, DERIVE_JVP, DERIVE_PIECES, DERIVE_WHOLE, DERIVE_EXACT, DERIVE_KINDS } derive_kind;
 
 enum instr_flags {
-    INSTR_ADJOINT = 1, /* belongs to an adjoint program (its span is the primal source's) */
-    INSTR_STEP = 2,    /* LOOP: a primal loop: its bodies count as steps under a gradient */
-    INSTR_RESIDUAL = 4,/* CLOSURE: a pullback; what it captures is held by a residual */
-    INSTR_RULE = 8     /* put in by a differentiation pass, not by the user: may be dropped when unused
+    INSTR_ADJOINT = 1,  /* belongs to an adjoint program (its span is the primal source's) */
+    INSTR_STEP = 2,     /* LOOP: a primal loop: its bodies count as steps under a gradient */
+    INSTR_RESIDUAL = 4, /* CLOSURE: a pullback; what it captures is held by a residual */
+    INSTR_RULE = 8      /* put in by a differentiation pass, not by the user: may be dropped when unused
                           although it could fail (as INSTR_ADJOINT, without belonging to an adjoint program) */
 };
 
@@ -99,119 +99,163 @@ enum instr_flags {
    (looptape.h). Its carried values that are yielded by a TAPEPUSH onto themselves are its tapes. `options`
    says how; the rest is filled in when the Code is lowered. */
 typedef struct lazy_loop {
-    uint32_t options;        /* index into code->options */
+    uint32_t options;         /* index into code->options */
     bool range, exits, steps; /* LOOP_RANGE; LOOP_EXIT; INSTR_STEP */
-    bool budget;             /* runs recording; what it records may be let go when memory is short */
-    uint32_t nstate;         /* values of a state */
-    uint32_t width;          /* of an entry: the values of all its tapes, one after the other */
+    bool budget;              /* runs recording; what it records may be let go when memory is short */
+    uint32_t nstate;          /* values of a state */
+    uint32_t width;           /* of an entry: the values of all its tapes, one after the other */
 } lazy_loop;
 
 typedef struct instr {
     uint8_t op, flags;
     uint16_t ndst;
     uint32_t nsrc, nblocks;
-    uint32_t mark;           /* scratch of the pass that is running */
+    uint32_t mark; /* scratch of the pass that is running */
     reg *dst, *src;
     struct block **blocks;
     uint32_t imm;
-    uint32_t ntapes;         /* LOOP_TAPE */
-    uint16_t *widths;        /* LOOP_TAPE: ntapes widths; the first ntapes sources are the tapes */
-    const lazy_loop *lazy;   /* LOOP: see above, or NULL; LOOPTAPE */
-    uint32_t origin;         /* identity of the instruction as emitted; copies in derived Code keep it,
+    uint32_t ntapes;       /* LOOP_TAPE */
+    uint16_t *widths;      /* LOOP_TAPE: ntapes widths; the first ntapes sources are the tapes */
+    const lazy_loop *lazy; /* LOOP: see above, or NULL; LOOPTAPE */
+    uint32_t origin;       /* identity of the instruction as emitted; copies in derived Code keep it,
                                 so that kept values, counts and profiles meet. Unique within a VM */
-    span at;                 /* the whole expression */
-    uint32_t point;          /* byte offset of the operator or name in `at.src`: where the caret goes */
-    const span *src_at;      /* nsrc spans of the operands, or NULL */
+    span at;               /* the whole expression */
+    uint32_t point;        /* byte offset of the operator or name in `at.src`: where the caret goes */
+    const span *src_at;    /* nsrc spans of the operands, or NULL */
 } instr;
 
 typedef struct block {
-    reg *params; uint32_t nparams;
-    instr **list; uint32_t n, cap;
+    reg *params;
+    uint32_t nparams;
+    instr **list;
+    uint32_t n, cap;
 } block;
 
 /* Names aligned with sources. SPREAD_MARK: this source is spread; 0: positional. */
 #define SPREAD_MARK UINT32_MAX
-typedef struct name_list { uint32_t n; symbol *names; } name_list;
+typedef struct name_list {
+    uint32_t n;
+    symbol *names;
+} name_list;
 
 /* One contract of CONTRACT: source i must have this dtype (0: any) and these axes. An axis is a size
    (>= 0), -1 for `_`, or -2 - k for the k-th result's name. A result contract (contract_list.result) checks
    source 0; source 1 + k, if there is one, is what the parameters' contracts say that name k is. */
-typedef struct axis_contract { uint32_t source; symbol what; bool has_dtype, has_axes, rest; uint8_t dtype;
-    int rank; int64_t axes[RANK_MAX]; symbol axis_names[RANK_MAX]; span at; } axis_contract;
-typedef struct contract_list { uint32_t n; axis_contract *of; uint32_t nnames; symbol *names; const char *function; bool result; } contract_list;
+typedef struct axis_contract {
+    uint32_t source;
+    symbol what;
+    bool has_dtype, has_axes, rest;
+    uint8_t dtype;
+    int rank;
+    int64_t axes[RANK_MAX];
+    symbol axis_names[RANK_MAX];
+    span at;
+} axis_contract;
+typedef struct contract_list {
+    uint32_t n;
+    axis_contract *of;
+    uint32_t nnames;
+    symbol *names;
+    const char *function;
+    bool result;
+} contract_list;
 
 typedef enum keep_policy { KEEP_NOTHING, KEEP_EVERYTHING, KEEP_DOTS, KEEP_DOTS_NO_BATCH, KEEP_NAMES, KEEP_NOT_NAMES } keep_policy;
 typedef struct block_options {
-    keep_policy policy; uint32_t nnames; value *names; /* strings */
+    keep_policy policy;
+    uint32_t nnames;
+    value *names;          /* strings */
     int64_t slots, budget; /* 0: absent */
     bool spill;
-    uint32_t block;        /* number of the block within vm->stats.blocks, set when the Code is finished */
+    uint32_t block; /* number of the block within vm->stats.blocks, set when the Code is finished */
 } block_options;
 
 struct code {
-    uint32_t refs;           /* of the whole group: a Code and all that is derived from it live and die
+    uint32_t refs; /* of the whole group: a Code and all that is derived from it live and die
                                 together, so derived Code may point at its primal; see root */
-    code *root;              /* the Code that was emitted; its refs count for the group */
+    code *root;    /* the Code that was emitted; its refs count for the group */
     vm *vm;
     arena arena;
-    symbol name;             /* 0: anonymous */
-    source *src;             /* owned reference */
+    symbol name; /* 0: anonymous */
+    source *src; /* owned reference */
     const char *help;
     span at;
     uint32_t ncaptures, nparams;
-    uint32_t required;       /* parameters without default */
-    bool rest;               /* the last parameter takes all further arguments as a tuple */
-    symbol *param_names;     /* nparams */
-    uint32_t nresults;       /* what its RETURN gives: 1 for functions of the language */
+    uint32_t required;   /* parameters without default */
+    bool rest;           /* the last parameter takes all further arguments as a tuple */
+    symbol *param_names; /* nparams */
+    uint32_t nresults;   /* what its RETURN gives: 1 for functions of the language */
     uint32_t nregs;
-    symbol *reg_names;       /* nregs: the user's name for the value, 0 none */
-    block *body;             /* params: captures, then parameters */
-    value *consts; uint32_t nconsts;
-    code **codes; uint32_t ncodes;           /* owned references; those in the same group are not counted */
-    name_list *names; uint32_t nnames;
-    contract_list *contracts; uint32_t ncontracts;
-    block_options *options; uint32_t noptions;
+    symbol *reg_names; /* nregs: the user's name for the value, 0 none */
+    block *body;       /* params: captures, then parameters */
+    value *consts;
+    uint32_t nconsts;
+    code **codes;
+    uint32_t ncodes; /* owned references; those in the same group are not counted */
+    name_list *names;
+    uint32_t nnames;
+    contract_list *contracts;
+    uint32_t ncontracts;
+    block_options *options;
+    uint32_t noptions;
     enum code_role { CODE_PLAIN, CODE_FWD, CODE_REV, CODE_JVP, CODE_REGION } role;
-    code *primal;            /* what a derived Code was made from, in the same group; NULL for emitted Code */
-    code *sibling;           /* next Code of the group (list from root), freed with it */
-    struct derived { uint8_t kind; uint64_t mask; code *code; struct derived *next; } *derived;
+    code *primal;  /* what a derived Code was made from, in the same group; NULL for emitted Code */
+    code *sibling; /* next Code of the group (list from root), freed with it */
+    struct derived {
+        uint8_t kind;
+        uint64_t mask;
+        code *code;
+        struct derived *next;
+    } * derived;
     /* CODE_REV: which register is the whole cotangent of which primal register, for the views. */
-    struct cotangent_of { reg primal, cot; } *cots; uint32_t ncots;
+    struct cotangent_of {
+        reg primal, cot;
+    } * cots;
+    uint32_t ncots;
     enum code_special { SPECIAL_NONE, SPECIAL_CUSTOM_VJP } special; /* captures (f, back): see diff */
-    struct run *run;         /* run form, made at first use */
-    const char *display;     /* what code_display_name gives */
+    struct run *run;                                                /* run form, made at first use */
+    const char *display;                                            /* what code_display_name gives */
     bool finished;
 };
 
 /* --- building (code.c) ----------------------------------------------------------------------
  * A builder is a Code under construction and a current block. After a refusal `failed` is set and
  * everything further is ignored; code_finish then returns NULL with the error set. */
-typedef struct builder { vm *vm; code *c; block *at; bool failed; uint8_t flags; /* or-ed into instrs */
-    span where; uint32_t point; const span *src_at; uint32_t origin;
-    uint32_t *slots, nslots;   /* hash of shared constants: index + 1 */
-    struct spare *spare; } builder;
+typedef struct builder {
+    vm *vm;
+    code *c;
+    block *at;
+    bool failed;
+    uint8_t flags; /* or-ed into instrs */
+    span where;
+    uint32_t point;
+    const span *src_at;
+    uint32_t origin;
+    uint32_t *slots, nslots; /* hash of shared constants: index + 1 */
+    struct spare *spare;
+} builder;
 /* where/point/origin apply to the next instructions; origin 0 takes a fresh one each. src_at is copied
    by the next instruction that has sources (it must have as many spans) and is then NULL again.
    After a refusal builder functions still give valid pointers, so a pass may go on; it should look
    at `failed` once per source instruction and stop. */
 
 bool builder_open(builder *b, vm *m, symbol name, source *src, uint32_t ncaptures, uint32_t nparams);
-void *builder_take(builder *b, size_t bytes);             /* zeroed memory with the Code's lifetime */
-reg builder_reg(builder *b, symbol name);                 /* a fresh register */
-block *builder_block(builder *b, uint32_t nparams);       /* a fresh block with fresh parameter registers */
-reg block_param_add(builder *b, block *k, symbol name);   /* one more parameter */
-uint32_t builder_const(builder *b, value v);              /* consumes v; equal scalars and strings share */
+void *builder_take(builder *b, size_t bytes);           /* zeroed memory with the Code's lifetime */
+reg builder_reg(builder *b, symbol name);               /* a fresh register */
+block *builder_block(builder *b, uint32_t nparams);     /* a fresh block with fresh parameter registers */
+reg block_param_add(builder *b, block *k, symbol name); /* one more parameter */
+uint32_t builder_const(builder *b, value v);            /* consumes v; equal scalars and strings share */
 /* Consumes the reference. A Code of the same group (a rev Code that its fwd Code makes closures of) is
    passed with code_retain like any other; builder_finish_derived gives that reference back, so that a
    group never holds itself. */
 uint32_t builder_code(builder *b, code *c);
-uint32_t builder_options(builder *b, const block_options *o);     /* copies; names retained */
-uint32_t builder_contracts(builder *b, const contract_list *l);   /* copies */
+uint32_t builder_options(builder *b, const block_options *o);   /* copies; names retained */
+uint32_t builder_contracts(builder *b, const contract_list *l); /* copies */
 uint32_t builder_names(builder *b, uint32_t n, const symbol *names);
 /* Appends an instruction with fresh result registers to b->at. Pointers are copied. */
 instr *builder_add(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src);
-instr *builder_add_blocks(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src,
-                          uint32_t nblocks, block *const *blocks);
+instr *builder_add_blocks(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, const reg *src, uint32_t nblocks,
+                          block *const *blocks);
 /* How many of i's blocks run: all, but for the meaning of a CHECKPOINT. */
 static inline uint32_t blocks_run(const instr *i) { return i->op == OP_CODE_CHECKPOINT ? 1 : i->nblocks; }
 /* Appends one that is already made (shared arena), or a copy of one with other registers. */
@@ -268,17 +312,25 @@ void instr_lazy_copy(builder *b, instr *to, const code *from, const instr *i);
 code *code_lower(code *c);
 
 /* --- other passes --------------------------------------------------------------------------- */
-enum { CODE_NEST_MAX = 5000 }; /* blocks within blocks: passes recurse on nesting, and on nothing else */
-bool code_verify(vm *m, const code *c);                     /* verify.c; error DIAG_INTERNAL */
-void code_disassemble(const code *c, text *out);            /* dis.c: text that code_assemble reads back */
+enum { CODE_NEST_MAX = 5000 };                   /* blocks within blocks: passes recurse on nesting, and on nothing else */
+bool code_verify(vm *m, const code *c);          /* verify.c; error DIAG_INTERNAL */
+void code_disassemble(const code *c, text *out); /* dis.c: text that code_assemble reads back */
 /* The same for people. With `lines`, each source line stands as a comment before what was made of it. */
-typedef struct dis_options { bool lines, marks /* `~` before adjoint instructions */, children, spans; } dis_options;
+typedef struct dis_options {
+    bool lines, marks /* `~` before adjoint instructions */, children, spans;
+} dis_options;
 void code_list(const code *c, dis_options o, text *out);
 /* The first function of the text; functions within are its codes. NULL with vm->error, located in the
    text. (asm.c, which describes the text) */
 code *code_assemble(vm *m, const char *name, const char *s, size_t n);
 
-typedef struct op_row { const char *name; int results, sources, blocks; imm_kind imm; unsigned flags; const char *synopsis; } op_row;
+typedef struct op_row {
+    const char *name;
+    int results, sources, blocks;
+    imm_kind imm;
+    unsigned flags;
+    const char *synopsis;
+} op_row;
 enum { F_NONE = 0, F_PURE = 1, F_END = 2, F_CALL = 4 };
 #define N_ANY (-1)
 extern const op_row op_rows[OPCODES];

@@ -91,17 +91,28 @@ void span_where(span s, uint32_t *line, uint32_t *column)
 const char *diag_code_name(diag_code c)
 {
     static const char *const names[DIAG_CODES] = {
-        [DIAG_SYNTAX] = "syntax",       [DIAG_NAME] = "name",
-        [DIAG_ARITY] = "arity",         [DIAG_TYPE] = "type",
-        [DIAG_SHAPE] = "shape",         [DIAG_INDEX] = "index",
-        [DIAG_VALUE] = "value",         [DIAG_ARITHMETIC] = "arithmetic",
-        [DIAG_CONTRACT] = "contract",   [DIAG_ASSERT] = "assert",
-        [DIAG_USER] = "user",           [DIAG_DERIVATIVE] = "derivative",
-        [DIAG_MEMORY] = "memory",       [DIAG_BUDGET] = "budget",
-        [DIAG_FILE] = "file",           [DIAG_IMPORT] = "import",
-        [DIAG_NAN] = "nan",             [DIAG_INTERRUPT] = "interrupt",
-        [DIAG_UNREACHABLE] = "unreachable", [DIAG_UNUSED] = "unused",
-        [DIAG_CAPTURE] = "capture",     [DIAG_CHECKPOINT] = "checkpoint",
+        [DIAG_SYNTAX] = "syntax",
+        [DIAG_NAME] = "name",
+        [DIAG_ARITY] = "arity",
+        [DIAG_TYPE] = "type",
+        [DIAG_SHAPE] = "shape",
+        [DIAG_INDEX] = "index",
+        [DIAG_VALUE] = "value",
+        [DIAG_ARITHMETIC] = "arithmetic",
+        [DIAG_CONTRACT] = "contract",
+        [DIAG_ASSERT] = "assert",
+        [DIAG_USER] = "user",
+        [DIAG_DERIVATIVE] = "derivative",
+        [DIAG_MEMORY] = "memory",
+        [DIAG_BUDGET] = "budget",
+        [DIAG_FILE] = "file",
+        [DIAG_IMPORT] = "import",
+        [DIAG_NAN] = "nan",
+        [DIAG_INTERRUPT] = "interrupt",
+        [DIAG_UNREACHABLE] = "unreachable",
+        [DIAG_UNUSED] = "unused",
+        [DIAG_CAPTURE] = "capture",
+        [DIAG_CHECKPOINT] = "checkpoint",
         [DIAG_INTERNAL] = "internal",
     };
     return c < DIAG_CODES && names[c] ? names[c] : "internal";
@@ -230,8 +241,7 @@ void diag_frame_add(diag *d, span at, const char *function)
     }
     source_retain(at.src);
     size_t before = memory_reserve(d->m, DIAG_RESERVE);
-    d->frames[d->nframes - 1] =
-        (diag_frame){at, function ? copy_bytes(d->m, function, strlen(function)) : NULL};
+    d->frames[d->nframes - 1] = (diag_frame){at, function ? copy_bytes(d->m, function, strlen(function)) : NULL};
     memory_reserve(d->m, before);
 }
 
@@ -273,10 +283,7 @@ static int name_points(const char *s, uint32_t out[NAME_MOST])
     return count;
 }
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
+static int least(int a, int b) { return a < b ? a : b; }
 
 /* Edits (insert, delete, replace, swap of neighbours; the restricted Damerau-Levenshtein distance)
    that turn a into b, or anything above `most` when there are more than that. */

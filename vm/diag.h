@@ -11,8 +11,8 @@
 typedef struct source {
     memory *m;
     uint32_t refs;
-    char *name;      /* as shown: a path as given, "<command line>", "<stdin>", "rule of tanh" */
-    char *text;      /* NUL-terminated copy */
+    char *name; /* as shown: a path as given, "<command line>", "<stdin>", "rule of tanh" */
+    char *text; /* NUL-terminated copy */
     size_t length;
     uint32_t *lines; /* byte offset of each line's start */
     uint32_t nlines;
@@ -36,30 +36,58 @@ typedef enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } severi
 
 /* One stable code per kind of fault; `replay` prints it as error[shape]. */
 typedef enum diag_code {
-    DIAG_SYNTAX, DIAG_NAME, DIAG_ARITY, DIAG_TYPE, DIAG_SHAPE, DIAG_INDEX, DIAG_VALUE, DIAG_ARITHMETIC,
-    DIAG_CONTRACT, DIAG_ASSERT, DIAG_USER, DIAG_DERIVATIVE, DIAG_MEMORY, DIAG_BUDGET, DIAG_FILE,
-    DIAG_IMPORT, DIAG_NAN, DIAG_INTERRUPT, DIAG_UNREACHABLE, DIAG_UNUSED, DIAG_CAPTURE, DIAG_CHECKPOINT,
+    DIAG_SYNTAX,
+    DIAG_NAME,
+    DIAG_ARITY,
+    DIAG_TYPE,
+    DIAG_SHAPE,
+    DIAG_INDEX,
+    DIAG_VALUE,
+    DIAG_ARITHMETIC,
+    DIAG_CONTRACT,
+    DIAG_ASSERT,
+    DIAG_USER,
+    DIAG_DERIVATIVE,
+    DIAG_MEMORY,
+    DIAG_BUDGET,
+    DIAG_FILE,
+    DIAG_IMPORT,
+    DIAG_NAN,
+    DIAG_INTERRUPT,
+    DIAG_UNREACHABLE,
+    DIAG_UNUSED,
+    DIAG_CAPTURE,
+    DIAG_CHECKPOINT,
     DIAG_INTERNAL,
     DIAG_CODES
 } diag_code;
 /* "syntax", "name", … */
 const char *diag_code_name(diag_code c);
 
-typedef struct diag_label { span at; char *message; /* owned; may be "" */ } diag_label;
-typedef struct diag_frame { span at; char *function; } diag_frame; /* innermost first */
+typedef struct diag_label {
+    span at;
+    char *message; /* owned; may be "" */
+} diag_label;
+typedef struct diag_frame {
+    span at;
+    char *function;
+} diag_frame; /* innermost first */
 /* A label or frame in a diagnostic holds a reference to its source. */
 
 typedef struct diag {
     memory *m;
     severity severity;
     diag_code code;
-    char *message;                  /* one sentence, no full stop, starts in lower case */
-    diag_label *labels; uint32_t nlabels; /* the first is where it happened */
-    char **notes; uint32_t nnotes;
-    char *help;                     /* one suggestion that works when pasted, or NULL */
-    diag_frame *frames; uint32_t nframes, frames_left_out;
-    bool adjoint;                   /* the adjoint program was running, of labels[0]'s source line */
-    struct diag *next;              /* in a list of several */
+    char *message; /* one sentence, no full stop, starts in lower case */
+    diag_label *labels;
+    uint32_t nlabels; /* the first is where it happened */
+    char **notes;
+    uint32_t nnotes;
+    char *help; /* one suggestion that works when pasted, or NULL */
+    diag_frame *frames;
+    uint32_t nframes, frames_left_out;
+    bool adjoint;      /* the adjoint program was running, of labels[0]'s source line */
+    struct diag *next; /* in a list of several */
 } diag;
 
 /* All return the diagnostic, or NULL when there is no memory for it; every adder accepts NULL.

@@ -15,14 +15,13 @@
 
 enum {
     LABELS_SHOWN = 16,
-    LINE_MOST = 160, /* columns; a longer line is shown through a window */
+    LINE_MOST = 160,        /* columns; a longer line is shown through a window */
     WINDOW = LINE_MOST - 2, /* room for an ellipsis at either end */
     TAB = 4,
     SAME_FRAME_MOST = 3 /* as many equal frames in a row are written out */
 };
 
-static const char *const RESET = "\033[0m", *const BOLD = "\033[1m", *const BLUE = "\033[1;34m",
-                         *const GREEN = "\033[1;32m";
+static const char *const RESET = "\033[0m", *const BOLD = "\033[1m", *const BLUE = "\033[1;34m", *const GREEN = "\033[1;32m";
 
 typedef struct renderer {
     text *out;
@@ -130,7 +129,7 @@ static int cell_of(const source *s, uint32_t line, uint32_t at)
 }
 
 typedef struct window {
-    int lo, hi; /* cells [lo, hi) of the line are shown */
+    int lo, hi;         /* cells [lo, hi) of the line are shown */
     bool before, after; /* an ellipsis stands for what is cut off */
 } window;
 
@@ -214,8 +213,7 @@ static int put_marks(renderer *r, const piece *p, int n)
         if (r->colour && mark[k] != ' ' && (k == 0 || mark[k - 1] == ' ' || loud[k - 1] != loud[k]))
             text_puts(r->out, loud[k] ? r->loud : BLUE);
         text_putc(r->out, mark[k]);
-        if (r->colour && mark[k] != ' ' && (k + 1 == end || mark[k + 1] == ' ' || loud[k + 1] != loud[k]))
-            text_puts(r->out, RESET);
+        if (r->colour && mark[k] != ' ' && (k + 1 == end || mark[k + 1] == ' ' || loud[k + 1] != loud[k])) text_puts(r->out, RESET);
     }
     return end;
 }
@@ -443,9 +441,7 @@ void diag_render(const diag *d, bool colour, text *out)
             put_source(&r, d, &d->labels[i], placed);
             placed = true;
         }
-    if (d->adjoint)
-        put_remark(&r, BOLD, "note",
-                   placed ? "while running the adjoint of this line" : "while running the adjoint program");
+    if (d->adjoint) put_remark(&r, BOLD, "note", placed ? "while running the adjoint of this line" : "while running the adjoint program");
     for (uint32_t i = 0; i < d->nlabels; i++) /* a label without a place still says something */
         if (!d->labels[i].at.src && *d->labels[i].message) put_remark(&r, BOLD, "note", d->labels[i].message);
     for (uint32_t i = 0; i < d->nnotes; i++) put_remark(&r, BOLD, "note", d->notes[i]);

@@ -5,7 +5,8 @@
 #include "diff.h"
 #include <string.h>
 
-code *code_derive(code *c, derive_kind kind, uint64_t mask) {
+code *code_derive(code *c, derive_kind kind, uint64_t mask)
+{
     vm *m = c->vm;
     if (kind == DERIVE_FWD) kind = m->gradient_depth ? DERIVE_EXACT : m->budgeted ? DERIVE_PIECES : DERIVE_WHOLE;
     /* A mask says nothing about parameters that do not exist. */
@@ -19,7 +20,10 @@ code *code_derive(code *c, derive_kind kind, uint64_t mask) {
                                                   : diff_jvp(m, c, mask);
     if (!made) return NULL;
     struct derived *d = arena_alloc(&c->arena, sizeof *d);
-    if (!d) { vm_out_of_memory(m); return NULL; }
+    if (!d) {
+        vm_out_of_memory(m);
+        return NULL;
+    }
     d->kind = (uint8_t)kind;
     d->mask = mask;
     d->code = made;
@@ -30,38 +34,55 @@ code *code_derive(code *c, derive_kind kind, uint64_t mask) {
 
 /* --- activity ------------------------------------------------------------------------------ */
 
-typedef struct activity { vm *m; const code *f; uint8_t *on; uint64_t mask; bool changed; bool failed; } activity;
+typedef struct activity {
+    vm *m;
+    const code *f;
+    uint8_t *on;
+    uint64_t mask;
+    bool changed;
+    bool failed;
+} activity;
 
-static bool any_on(const activity *a, uint32_t n, const reg *r) {
+static bool any_on(const activity *a, uint32_t n, const reg *r)
+{
     for (uint32_t i = 0; i < n; i++)
         if (a->on[r[i]]) return true;
     return false;
 }
-static void turn_on(activity *a, reg r) {
-    if (!a->on[r]) { a->on[r] = 1; a->changed = true; }
+static void turn_on(activity *a, reg r)
+{
+    if (!a->on[r]) {
+        a->on[r] = 1;
+        a->changed = true;
+    }
 }
 static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
 
 static void walk(activity *a, const block *b);
 
-static bool prim_active(activity *a, const instr *i) {
+static bool prim_active(activity *a, const instr *i)
+{
     const prim *p = prim_of(i);
     if (p->kind == RULE_CONSTANT) return false;
     for (uint32_t k = 0; k < i->nsrc; k++)
         if (a->on[i->src[k]]) {
             if (p->kind == RULE_REFUSE || rule_lists(a->m, p, k)) return true;
-            if (a->m->error) { a->failed = true; return false; }
+            if (a->m->error) {
+                a->failed = true;
+                return false;
+            }
         }
     return false;
 }
 
-static void walk_loop(activity *a, const instr *i) {
+static void walk_loop(activity *a, const instr *i)
+{
     const block *body = i->blocks[0];
     const instr *y = last_of(body);
     unsigned kind = i->imm & LOOP_KIND;
     uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes; /* sources before carried */
-    uint32_t first = body->nparams - i->ndst;                                   /* first carried parameter */
-    uint32_t skip = y->nsrc - i->ndst;                                          /* `go` */
+    uint32_t first = body->nparams - i->ndst;                                    /* first carried parameter */
+    uint32_t skip = y->nsrc - i->ndst;                                           /* `go` */
     if (kind == LOOP_TAPE) {
         uint32_t p = 0;
         for (uint32_t t = 0; t < i->ntapes; t++)
@@ -84,19 +105,28 @@ static void walk_loop(activity *a, const instr *i) {
         if (a->on[body->params[first + k]]) turn_on(a, i->dst[k]);
 }
 
-static void walk(activity *a, const block *b) {
+static void walk(activity *a, const block *b)
+{
     for (uint32_t n = 0; n + 1 < b->n && !a->failed; n++) {
         const instr *i = b->list[n];
         bool on = false;
         uint32_t ndst = i->ndst;
         switch (i->op) {
-        case OP_CODE_CONST: case OP_CODE_GLOBAL: case OP_CODE_IMPORT: case OP_CODE_CONTRACT: case OP_CODE_TAPE:
+        case OP_CODE_CONST:
+        case OP_CODE_GLOBAL:
+        case OP_CODE_IMPORT:
+        case OP_CODE_CONTRACT:
+        case OP_CODE_TAPE:
         case OP_CODE_SETGLOBAL: continue;
         case OP_CODE_SELF: on = mask_has(a->mask, 0); break;
         case OP_CODE_PRIM: on = prim_active(a, i); break;
         case OP_CODE_DERIVE: on = a->on[i->src[0]]; break;
         case OP_CODE_SELDEF: on = any_on(a, 2, i->src + 1); break;
-        case OP_CODE_TRY: case OP_CODE_MEASURE: on = any_on(a, i->nsrc, i->src); ndst--; break;
+        case OP_CODE_TRY:
+        case OP_CODE_MEASURE:
+            on = any_on(a, i->nsrc, i->src);
+            ndst--;
+            break;
         case OP_CODE_IF:
             for (int k = 0; k < 2; k++) {
                 walk(a, i->blocks[k]);
@@ -121,7 +151,8 @@ static void walk(activity *a, const block *b) {
     }
 }
 
-bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active) {
+bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active)
+{
     activity a = {.m = m, .f = f, .on = active, .mask = mask};
     memset(active, 0, f->nregs);
     for (uint32_t k = 0; k < f->ncaptures; k++) active[f->body->params[k]] = mask_has(mask, 0);
@@ -132,7 +163,8 @@ bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active) {
 
 /* --- copying ------------------------------------------------------------------------------- */
 
-uint32_t clone_imm(builder *b, const code *from, const instr *i) {
+uint32_t clone_imm(builder *b, const code *from, const instr *i)
+{
     if (b->failed) return 0;
     switch (op_rows[i->op].imm) {
     case IMM_CONST: return builder_const(b, value_retain(from->consts[i->imm]));
@@ -144,14 +176,16 @@ uint32_t clone_imm(builder *b, const code *from, const instr *i) {
     }
 }
 
-reg clone_src(cloner *c, reg r) {
+reg clone_src(cloner *c, reg r)
+{
     if (!c->map) return r;
     if (c->map[r] == REG_NONE && c->resolve) c->map[r] = c->resolve(c, r);
     if (c->map[r] == REG_NONE) c->b->failed = true; /* the verifier's invariant: defined before use */
     return c->map[r];
 }
 
-static reg clone_dst(cloner *c, reg r) {
+static reg clone_dst(cloner *c, reg r)
+{
     if (!c->map) return r;
     if (c->fresh || c->map[r] == REG_NONE) c->map[r] = builder_reg(c->b, c->from->reg_names[r]);
     return c->map[r];
@@ -159,7 +193,8 @@ static reg clone_dst(cloner *c, reg r) {
 
 /* A copy keeps its identity and place; what comes from a rule belongs to the instruction it is for, where
    the builder stands. */
-static void place(const cloner *c, instr *copy, const instr *i) {
+static void place(const cloner *c, instr *copy, const instr *i)
+{
     if (c->new_origins) return;
     copy->origin = i->origin;
     copy->at = i->at;
@@ -167,7 +202,8 @@ static void place(const cloner *c, instr *copy, const instr *i) {
     copy->src_at = i->src_at;
 }
 
-void clone_instr(cloner *c, const instr *i, block *into) {
+void clone_instr(cloner *c, const instr *i, block *into)
+{
     builder *b = c->b;
     if (b->failed) return;
     if (c->special && c->special(c, i, into)) return;
@@ -179,7 +215,10 @@ void clone_instr(cloner *c, const instr *i, block *into) {
         if (!inner) return;
         const block *old = i->blocks[k];
         inner->params = arena_alloc(&b->c->arena, (old->nparams + 1) * sizeof(reg));
-        if (!inner->params) { b->failed = true; return; }
+        if (!inner->params) {
+            b->failed = true;
+            return;
+        }
         inner->nparams = old->nparams;
         for (uint32_t j = 0; j < old->nparams; j++) inner->params[j] = clone_dst(c, old->params[j]);
         clone_list(c, old, inner);
@@ -199,12 +238,16 @@ void clone_instr(cloner *c, const instr *i, block *into) {
     if (i->ntapes) {
         n->ntapes = i->ntapes;
         n->widths = arena_alloc(&b->c->arena, i->ntapes * sizeof *n->widths);
-        if (!n->widths) { b->failed = true; return; }
+        if (!n->widths) {
+            b->failed = true;
+            return;
+        }
         memcpy(n->widths, i->widths, i->ntapes * sizeof *n->widths);
     }
     builder_append(b, into, n);
 }
 
-void clone_list(cloner *c, const block *k, block *into) {
+void clone_list(cloner *c, const block *k, block *into)
+{
     for (uint32_t n = 0; n + 1 < k->n && !c->b->failed; n++) clone_instr(c, k->list[n], into);
 }

@@ -10,17 +10,24 @@ static const instr *last_of(const block *b) { return b->list[b->n - 1]; }
 /* --- what a block reads from outside it ------------------------------------------------------------
  * Each block's list is made once, of its instructions and the lists of the blocks within: asking for every block
  * of a deeply nested function costs no more than asking for the outermost. */
-typedef struct reads { const block *of; regs r; struct reads *next; } reads;
+typedef struct reads {
+    const block *of;
+    regs r;
+    struct reads *next;
+} reads;
 struct reading {
-    reads **slots; uint32_t n, nslots;
+    reads **slots;
+    uint32_t n, nslots;
     uint32_t *defined, *listed, now; /* by primal register: the last list it was defined for, and is in */
 };
 
-static reads **reads_slot(const struct reading *t, const block *k) {
+static reads **reads_slot(const struct reading *t, const block *k)
+{
     return &t->slots[((uintptr_t)k >> 4) * 2654435769u & (t->nslots - 1)];
 }
 
-static bool reads_grow(diff *d, struct reading *t) {
+static bool reads_grow(diff *d, struct reading *t)
+{
     uint32_t n = t->nslots ? 2 * t->nslots : 64;
     reads **old = t->slots, **slots = arena_alloc(&d->arena, n * sizeof *slots);
     if (!slots) return vm_out_of_memory(d->m);
@@ -35,18 +42,24 @@ static bool reads_grow(diff *d, struct reading *t) {
     return true;
 }
 
-static struct reading *reading_of(diff *d) {
+static struct reading *reading_of(diff *d)
+{
     if (d->reading) return d->reading;
     struct reading *t = arena_alloc(&d->arena, sizeof *t);
     size_t bytes = (d->f->nregs + 1) * sizeof(uint32_t);
     if (t) t->defined = arena_alloc(&d->arena, bytes);
     if (t && t->defined) t->listed = arena_alloc(&d->arena, bytes);
-    if (!t || !t->listed) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    if (!t || !t->listed) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return NULL;
+    }
     return d->reading = t;
 }
 
 /* In the order in which they are first read. NULL: no memory. */
-static const regs *block_reads(diff *d, const block *k) {
+static const regs *block_reads(diff *d, const block *k)
+{
     struct reading *t = reading_of(d);
     if (!t || d->failed) return NULL;
     for (reads *e = t->nslots ? *reads_slot(t, k) : NULL; e; e = e->next)
@@ -55,7 +68,11 @@ static const regs *block_reads(diff *d, const block *k) {
         for (uint32_t q = 0; q < k->list[j]->nblocks; q++)
             if (!block_reads(d, k->list[j]->blocks[q])) return NULL;
     reads *e = arena_alloc(&d->arena, sizeof *e);
-    if (!e || (t->n >= t->nslots && !reads_grow(d, t))) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    if (!e || (t->n >= t->nslots && !reads_grow(d, t))) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return NULL;
+    }
     e->of = k;
     uint32_t now = ++t->now;
     for (uint32_t j = 0; j < k->nparams; j++) t->defined[k->params[j]] = now;
@@ -80,7 +97,8 @@ static const regs *block_reads(diff *d, const block *k) {
 }
 
 /* The active ones among them, added to `out` if they are not in it. */
-static bool captured(diff *d, const block *k, regs *out) {
+static bool captured(diff *d, const block *k, regs *out)
+{
     const regs *r = block_reads(d, k);
     for (uint32_t j = 0; r && j < r->n && !d->failed; j++)
         if (d->active[r->of[j]]) {
@@ -91,7 +109,8 @@ static bool captured(diff *d, const block *k, regs *out) {
     return !d->failed;
 }
 
-static instr *like(builder *b, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks) {
+static instr *like(builder *b, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks)
+{
     instr *n = instr_new(b, op, imm, ndst, nsrc, nblocks);
     if (!n) return NULL;
     n->flags |= i->flags;
@@ -101,18 +120,25 @@ static instr *like(builder *b, const instr *i, opcode op, uint32_t imm, uint32_t
     return n;
 }
 
-static reg *cots_now(diff *d, const regs *r) {
+static reg *cots_now(diff *d, const regs *r)
+{
     reg *g = arena_alloc(&d->arena, (r->n + 1) * sizeof(reg));
-    if (!g) { d->failed = true; vm_out_of_memory(d->m); return NULL; }
+    if (!g) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return NULL;
+    }
     for (uint32_t k = 0; k < r->n; k++) g[k] = diff_cot(d, r->of[k]);
     return g;
 }
-static void cots_put(diff *d, const regs *r, const reg *g) {
+static void cots_put(diff *d, const regs *r, const reg *g)
+{
     for (uint32_t k = 0; k < r->n; k++) diff_cot_set(d, r->of[k], g[k]);
 }
 
 /* Ends the rev block of a scope: yields the running cotangents of `r`. */
-static block *rev_block(diff *d, scope *s, uint32_t nyield, const reg *yield) {
+static block *rev_block(diff *d, scope *s, uint32_t nyield, const reg *yield)
+{
     block *k = builder_block(&d->rb, 0);
     scope_emit_rev(d, s, k);
     block *outside = d->rb.at;
@@ -122,16 +148,21 @@ static block *rev_block(diff *d, scope *s, uint32_t nyield, const reg *yield) {
     return k;
 }
 
-static void fwd_yield(diff *d, block *k, const instr *y, uint32_t n, const reg *src) {
+static void fwd_yield(diff *d, block *k, const instr *y, uint32_t n, const reg *src)
+{
     instr *ny = like(&d->fb, y, OP_CODE_YIELD, 0, 0, n, 0);
-    if (!ny) { d->failed = true; return; }
+    if (!ny) {
+        d->failed = true;
+        return;
+    }
     if (n) memcpy(ny->src, src, n * sizeof(reg));
     builder_append(&d->fb, k, ny);
 }
 
 /* Writes the rev of scope s, one of i's blocks: what the block yields takes the cotangents of i's results,
    and after them, in the meaning of a CHECKPOINT, those of the values of its residuals. */
-static void rev_walk(diff *d, scope *s, const instr *i) {
+static void rev_walk(diff *d, scope *s, const instr *i)
+{
     const instr *y = last_of(s->primal);
     scope *outside = d->at;
     block *rev_outside = d->rb.at;
@@ -152,7 +183,8 @@ static void rev_walk(diff *d, scope *s, const instr *i) {
 }
 
 /* The running cotangents of r, symbolic zeros where there are none. */
-static reg *cots_or_zero(diff *d, const regs *r) {
+static reg *cots_or_zero(diff *d, const regs *r)
+{
     reg *g = cots_now(d, r);
     for (uint32_t k = 0; g && k < r->n; k++)
         if (g[k] == REG_NONE) g[k] = diff_zero(d);
@@ -162,7 +194,8 @@ static reg *cots_or_zero(diff *d, const regs *r) {
 /* Results of i that rev reads outside it are there already: within s, the scope of one of its blocks, rev reads
    them too, rather than the same values of the residual. So their cotangents meet in one place, in program
    order, when rev is differentiated again. */
-static void read_results(diff *d, const scope *s, const instr *i) {
+static void read_results(diff *d, const scope *s, const instr *i)
+{
     const instr *y = last_of(s->primal);
     for (uint32_t j = 0; j < i->ndst && !d->failed; j++) {
         reg in = y->src[j], out = d->rev_of[i->dst[j]];
@@ -180,9 +213,13 @@ enum { SLOTS_MOST = 32 };
 static uint32_t slots_of(const scope *s) { return s->saved.n > SLOTS_MOST ? 1 : s->saved.n; }
 
 /* The arm's saved values are those in the tuple that rev has as `slot`. */
-static void unpack_slot(diff *d, scope *s, reg slot) {
+static void unpack_slot(diff *d, scope *s, reg slot)
+{
     instr *u = instr_new(&d->rb, OP_CODE_UNPACK, 0, s->rev_saved.n, 1, 0);
-    if (!u) { d->failed = true; return; }
+    if (!u) {
+        d->failed = true;
+        return;
+    }
     u->flags |= INSTR_RULE;
     u->src[0] = slot;
     memcpy(u->dst, s->rev_saved.of, s->rev_saved.n * sizeof(reg));
@@ -194,9 +231,13 @@ static void unpack_slot(diff *d, scope *s, reg slot) {
 }
 
 /* An instruction of fwd's arm that gives one value. */
-static reg arm_instr(diff *d, const instr *i, block *body, opcode op, uint32_t imm, uint32_t n, const reg *src) {
+static reg arm_instr(diff *d, const instr *i, block *body, opcode op, uint32_t imm, uint32_t n, const reg *src)
+{
     instr *k = like(&d->fb, i, op, imm, 1, n, 0);
-    if (!k) { d->failed = true; return 0; }
+    if (!k) {
+        d->failed = true;
+        return 0;
+    }
     k->flags |= INSTR_RULE;
     if (n) memcpy(k->src, src, n * sizeof(reg));
     k->dst[0] = builder_reg(&d->fb, 0);
@@ -204,7 +245,8 @@ static reg arm_instr(diff *d, const instr *i, block *body, opcode op, uint32_t i
     return k->dst[0];
 }
 
-void diff_if(diff *d, const instr *i) {
+void diff_if(diff *d, const instr *i)
+{
     regs touched = {0};
     if (!captured(d, i->blocks[0], &touched) || !captured(d, i->blocks[1], &touched)) return;
     /* Registers that a result merely passes through from outside are captured too. */
@@ -224,7 +266,10 @@ void diff_if(diff *d, const instr *i) {
     /* Slots. */
     uint32_t nslots = slots_of(arm[0]) > slots_of(arm[1]) ? slots_of(arm[0]) : slots_of(arm[1]);
     instr *n = like(&d->fb, i, OP_CODE_IF, 0, i->ndst + nslots, 1, 2);
-    if (!n) { d->failed = true; return; }
+    if (!n) {
+        d->failed = true;
+        return;
+    }
     n->src[0] = i->src[0];
     memcpy(n->dst, i->dst, i->ndst * sizeof(reg));
     for (uint32_t j = 0; j < nslots; j++) {
@@ -244,7 +289,11 @@ void diff_if(diff *d, const instr *i) {
         scope_emit_fwd(d, s, body);
         const instr *y = last_of(i->blocks[k]);
         reg *out = arena_alloc(&d->arena, (i->ndst + nslots + 1) * sizeof(reg));
-        if (!out) { d->failed = true; vm_out_of_memory(d->m); return; }
+        if (!out) {
+            d->failed = true;
+            vm_out_of_memory(d->m);
+            return;
+        }
         memcpy(out, y->src, i->ndst * sizeof(reg));
         uint32_t used = slots_of(s);
         if (s->saved.n > SLOTS_MOST) out[i->ndst] = arm_instr(d, i, body, OP_CODE_TUPLE, 0, s->saved.n, s->saved.of);
@@ -259,7 +308,10 @@ void diff_if(diff *d, const instr *i) {
     if (d->failed) return;
     diff_push_fwd(d, n);
     instr *r = builder_add_blocks(&d->rb, OP_CODE_IF, 0, touched.n, 1, &c, 2, rev);
-    if (!r) { d->failed = true; return; }
+    if (!r) {
+        d->failed = true;
+        return;
+    }
     cots_put(d, &touched, r->dst);
 }
 
@@ -267,7 +319,8 @@ void diff_if(diff *d, const instr *i) {
  * fwd: the loop carries one more value, a tape; each iteration pushes what rev needs of it.
  * rev: a LOOP_TAPE, last entry first. It carries the cotangents of the carried values, those of the
  * captured registers, and, for a primal that itself reads tapes, the cotangents of those as tapes. */
-void diff_loop(diff *d, const instr *i) {
+void diff_loop(diff *d, const instr *i)
+{
     const block *body = i->blocks[0];
     const instr *y = last_of(body);
     unsigned kind = i->imm & LOOP_KIND;
@@ -287,16 +340,27 @@ void diff_loop(diff *d, const instr *i) {
     uint32_t n = carried.n + touched.n + tapes.n;
     reg *init = arena_alloc(&d->arena, (n + 2) * sizeof(reg));
     reg *out = arena_alloc(&d->arena, (n + 2) * sizeof(reg));
-    if (!init || !out) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (!init || !out) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return;
+    }
     for (uint32_t k = 0; k < carried.n; k++) init[k + 1] = diff_cot_or_zero(d, i->dst[carried.of[k]]);
     for (uint32_t k = 0; k < touched.n; k++) init[k + 1 + carried.n] = diff_cot_or_zero(d, touched.of[k]);
     for (uint32_t k = 0; k < tapes.n; k++) init[k + 1 + carried.n + touched.n] = diff_zero(d);
 
     scope *s = scope_open(d, SCOPE_LOOP, body);
     block *rk = builder_block(&d->rb, 0);
-    if (!s || !rk) { d->failed = true; return; }
+    if (!s || !rk) {
+        d->failed = true;
+        return;
+    }
     reg *params = arena_alloc(&d->arena, (n + 1) * sizeof(reg));
-    if (!params) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (!params) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return;
+    }
     for (uint32_t k = 0; k < n; k++) params[k] = builder_reg(&d->rb, 0);
     scope *outside = d->at;
     block *rev_outside = d->rb.at;
@@ -315,11 +379,18 @@ void diff_loop(diff *d, const instr *i) {
         for (uint32_t q = 0; q < t; q++) p += i->widths[q];
         uint32_t w = i->widths[t];
         reg *entry = arena_alloc(&d->arena, (w + 1) * sizeof(reg));
-        if (!entry) { d->failed = true; vm_out_of_memory(d->m); return; }
+        if (!entry) {
+            d->failed = true;
+            vm_out_of_memory(d->m);
+            return;
+        }
         entry[0] = params[carried.n + touched.n + k];
         for (uint32_t q = 0; q < w; q++) entry[q + 1] = diff_cot_or_zero(d, body->params[p + q]);
         instr *push = builder_add(&d->rb, OP_CODE_TAPEPUSH, 0, 1, w + 1, entry);
-        if (!push) { d->failed = true; return; }
+        if (!push) {
+            d->failed = true;
+            return;
+        }
         out[carried.n + touched.n + k] = push->dst[0];
     }
     d->at = outside;
@@ -332,7 +403,10 @@ void diff_loop(diff *d, const instr *i) {
     instr *empty = like(fb, i, OP_CODE_TAPE, width, 1, 0, 0);
     instr *loop = like(fb, i, OP_CODE_LOOP, i->imm, nc + 1, i->nsrc + 1, 1);
     block *fk = builder_block(fb, 0);
-    if (!empty || !loop || !fk) { d->failed = true; return; }
+    if (!empty || !loop || !fk) {
+        d->failed = true;
+        return;
+    }
     empty->flags = INSTR_RULE;
     empty->dst[0] = diff_fwd_reg(d, 0);
     loop->src_at = NULL;
@@ -345,20 +419,30 @@ void diff_loop(diff *d, const instr *i) {
     if (i->lazy) instr_lazy_copy(fb, loop, d->f, i);
     else if (outside->block_of || (d->m->budgeted && kind != LOOP_TAPE)) {
         lazy_loop *l = builder_take(fb, sizeof *l);
-        if (!l) { d->failed = true; return; }
+        if (!l) {
+            d->failed = true;
+            return;
+        }
         block_options o = {.budget = 1, .block = UINT32_MAX};
         l->options = builder_options(fb, outside->block_of ? &d->f->options[outside->block_of->imm] : &o);
         loop->lazy = l;
     }
     fk->params = arena_alloc(&fb->c->arena, (body->nparams + 1) * sizeof(reg));
     reg *yield = arena_alloc(&d->arena, (y->nsrc + 1) * sizeof(reg));
-    if (!fk->params || !yield) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (!fk->params || !yield) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return;
+    }
     memcpy(fk->params, body->params, body->nparams * sizeof(reg));
     reg running = fk->params[body->nparams] = builder_reg(fb, 0);
     fk->nparams = body->nparams + 1;
     scope_emit_fwd(d, s, fk);
     instr *push = like(fb, i, OP_CODE_TAPEPUSH, 0, 1, width + 1, 0);
-    if (!push) { d->failed = true; return; }
+    if (!push) {
+        d->failed = true;
+        return;
+    }
     push->flags = INSTR_RULE;
     push->src[0] = running;
     if (width) memcpy(push->src + 1, s->saved.of, width * sizeof(reg));
@@ -375,13 +459,20 @@ void diff_loop(diff *d, const instr *i) {
     init[0] = diff_import(d, tape);
     rk = rev_block(d, s, n, out);
     rk->params = arena_alloc(&d->rb.c->arena, (width + n + 1) * sizeof(reg));
-    if (!rk->params) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (!rk->params) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return;
+    }
     if (width) memcpy(rk->params, s->rev_saved.of, width * sizeof(reg));
     if (n) memcpy(rk->params + width, params, n * sizeof(reg));
     rk->nparams = width + n;
     instr *r = builder_add_blocks(&d->rb, OP_CODE_LOOP, LOOP_TAPE, n, n + 1, init, 1, &rk);
     uint16_t *widths = arena_alloc(&d->rb.c->arena, sizeof *widths);
-    if (!r || !widths) { d->failed = true; return; }
+    if (!r || !widths) {
+        d->failed = true;
+        return;
+    }
     widths[0] = (uint16_t)width;
     r->widths = widths;
     r->ntapes = 1;
@@ -397,7 +488,8 @@ void diff_loop(diff *d, const instr *i) {
  * rev: a CHECKPOINT of its own { FORCE, the block's rev }. */
 
 /* Clears the entries of everything that k defines. */
-static void forget_names(const block *k, reg *map) {
+static void forget_names(const block *k, reg *map)
+{
     for (uint32_t j = 0; j < k->nparams; j++) map[k->params[j]] = REG_NONE;
     for (uint32_t n = 0; n < k->n; n++) {
         const instr *i = k->list[n];
@@ -407,7 +499,8 @@ static void forget_names(const block *k, reg *map) {
 }
 
 /* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. */
-static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs *enters) {
+static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs *enters)
+{
     builder b;
     builder_open(&b, d->m, d->f->name, d->f->src, 0, 0);
     b.c->at = i->at;
@@ -420,7 +513,10 @@ static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs
     diff_table_reach(d, &d->renamed, &d->nrenamed, d->fb.c->nregs);
     reg *map = d->renamed;
     reg *out = arena_alloc(&d->arena, (s->saved.n + 1) * sizeof(reg));
-    if (!out) { d->failed = true; vm_out_of_memory(d->m); }
+    if (!out) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+    }
     code *region = NULL;
     if (!d->failed && !b.failed && !d->fb.failed) {
         reg *r;
@@ -461,7 +557,8 @@ static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs
     return region;
 }
 
-void diff_mark_used(const block *b, uint8_t *used) {
+void diff_mark_used(const block *b, uint8_t *used)
+{
     for (uint32_t n = 0; n < b->n; n++) {
         const instr *i = b->list[n];
         for (uint32_t k = 0; k < i->nsrc; k++) used[i->src[k]] = 1;
@@ -469,7 +566,8 @@ void diff_mark_used(const block *b, uint8_t *used) {
     }
 }
 
-void diff_checkpoint(diff *d, const instr *i) {
+void diff_checkpoint(diff *d, const instr *i)
+{
     uint32_t before = i->nsrc; /* residuals of earlier derivatives */
     const block *body = i->blocks[i->nblocks - 1];
     const instr *y = last_of(body);
@@ -494,7 +592,10 @@ void diff_checkpoint(diff *d, const instr *i) {
         diff_table_reach(d, &d->same, &d->nsame, d->f->nregs);
         for (uint32_t r = 0; r < d->f->nregs && !d->failed; r++) d->same[r] = r;
     }
-    if (!res || !run || !plain || !meaning || !out || d->failed || fb->failed) { d->failed = true; return; }
+    if (!res || !run || !plain || !meaning || !out || d->failed || fb->failed) {
+        d->failed = true;
+        return;
+    }
     if (enters.n) memcpy(res->src, enters.of, enters.n * sizeof(reg));
     reg R = res->dst[0] = diff_fwd_reg(d, 0);
     diff_push_fwd(d, res);
@@ -516,7 +617,11 @@ void diff_checkpoint(diff *d, const instr *i) {
     if (i->ndst) memcpy(run->dst, i->dst, i->ndst * sizeof(reg));
     run->ntapes = before + 1;
     run->widths = arena_alloc(&fb->c->arena, (before + 1) * sizeof *run->widths);
-    if (!run->widths) { d->failed = true; vm_out_of_memory(d->m); return; }
+    if (!run->widths) {
+        d->failed = true;
+        vm_out_of_memory(d->m);
+        return;
+    }
     if (before) memcpy(run->widths, i->widths, before * sizeof *run->widths);
     run->widths[before] = (uint16_t)s->saved.n;
     diff_push_fwd(d, run);
@@ -525,7 +630,10 @@ void diff_checkpoint(diff *d, const instr *i) {
     reg in_rev = diff_import(d, R);
     block *place = d->rb.at, *k = builder_block(&d->rb, 0);
     instr *force = instr_new(&d->rb, OP_CODE_FORCE, 0, s->saved.n, 1, 0);
-    if (!k || !force) { d->failed = true; return; }
+    if (!k || !force) {
+        d->failed = true;
+        return;
+    }
     force->src[0] = in_rev;
     if (s->saved.n) memcpy(force->dst, s->rev_saved.of, s->saved.n * sizeof(reg));
     builder_append(&d->rb, k, force);
@@ -534,7 +642,10 @@ void diff_checkpoint(diff *d, const instr *i) {
     builder_yield(&d->rb, touched.n, after);
     d->rb.at = place;
     instr *r = builder_add_blocks(&d->rb, OP_CODE_CHECKPOINT, clone_imm(&d->rb, d->f, i), touched.n, 0, NULL, 1, &k);
-    if (!r) { d->failed = true; return; }
+    if (!r) {
+        d->failed = true;
+        return;
+    }
     cots_put(d, &touched, r->dst);
 }
 
@@ -542,7 +653,8 @@ void diff_checkpoint(diff *d, const instr *i) {
    lazy, is differentiated as if its markers were not
    there: its rev joins the surrounding one, and what it needs comes out of the block as further results. The
    loop of a block with slots is made lazy. */
-void diff_everything(diff *d, const instr *i) {
+void diff_everything(diff *d, const instr *i)
+{
     const block *body = i->blocks[0];
     const instr *y = last_of(body);
     scope *s = scope_open(d, SCOPE_ARM, body);
@@ -555,7 +667,10 @@ void diff_everything(diff *d, const instr *i) {
     instr *n = like(&d->fb, i, OP_CODE_CHECKPOINT, builder_options(&d->fb, &d->f->options[i->imm]), i->ndst + nslots, 0, 1);
     block *inside = builder_block(&d->fb, 0);
     reg *out = arena_alloc(&d->arena, (i->ndst + nslots + 1) * sizeof(reg));
-    if (!n || !inside || !out) { d->failed = true; return; }
+    if (!n || !inside || !out) {
+        d->failed = true;
+        return;
+    }
     memcpy(n->dst, i->dst, i->ndst * sizeof(reg));
     memcpy(out, y->src, i->ndst * sizeof(reg));
     for (uint32_t j = 0; j < nslots; j++) {

@@ -10,7 +10,8 @@
 
 enum { F, BACK }; /* captures */
 
-code *code_of_custom(vm *m) {
+code *code_of_custom(vm *m)
+{
     if (m->custom) return m->custom;
     builder b;
     builder_open(&b, m, symbol_of(m->symbols, "custom_vjp", 10), NULL, 2, 1);
@@ -24,7 +25,8 @@ code *code_of_custom(vm *m) {
     return m->custom = builder_finish(&b);
 }
 
-static void name_rest(vm *m, builder *b, uint32_t k) {
+static void name_rest(vm *m, builder *b, uint32_t k)
+{
     b->c->rest = true;
     b->c->required = k;
     b->c->param_names[k] = symbol_of(m->symbols, "args", 4);
@@ -33,7 +35,8 @@ static void name_rest(vm *m, builder *b, uint32_t k) {
 static reg custom_prim(builder *b, enum prim_id p, uint32_t n, const reg *src) { return builder_prim(b, &prims[p], n, src); }
 
 /* captures (back, y, args), parameter dy. */
-static code *custom_rev(vm *m, code *f) {
+static code *custom_rev(vm *m, code *f)
+{
     builder b;
     builder_open(&b, m, f->name, NULL, 3, 1);
     b.flags = INSTR_ADJOINT;
@@ -50,7 +53,8 @@ static code *custom_rev(vm *m, code *f) {
     return builder_finish_derived(&b, f, CODE_REV);
 }
 
-code *diff_custom(vm *m, code *f, unsigned kind, uint64_t mask) {
+code *diff_custom(vm *m, code *f, unsigned kind, uint64_t mask)
+{
     code *rev = kind != DERIVE_JVP ? custom_rev(m, f) : NULL;
     if (kind != DERIVE_JVP && !rev) return NULL;
     builder b;
@@ -72,7 +76,8 @@ code *diff_custom(vm *m, code *f, unsigned kind, uint64_t mask) {
         return builder_finish_derived(&b, f, CODE_FWD);
     }
     reg t = custom_prim(&b, PRIM_part, 3, (reg[]){p[2], build_const(&b, value_i64(1)), build_const(&b, value_none())});
-    t = custom_prim(&b, PRIM_instantiate, 2, (reg[]){custom_prim(&b, PRIM_cot_tuple, 2, (reg[]){t, custom_prim(&b, PRIM_form_shallow, 1, &args)}), args});
+    t = custom_prim(&b, PRIM_instantiate, 2,
+                    (reg[]){custom_prim(&b, PRIM_cot_tuple, 2, (reg[]){t, custom_prim(&b, PRIM_form_shallow, 1, &args)}), args});
     instr *g = builder_add(&b, OP_CODE_GLOBAL, symbol_of(m->symbols, "derive:__custom_jvp", 19), 1, 0, NULL);
     instr *call = g ? builder_add(&b, OP_CODE_CALL, 0, 1, 5, (reg[]){g->dst[0], fn, back, args, t}) : NULL;
     instr *two = call ? builder_add(&b, OP_CODE_UNPACK, 0, 2, 1, call->dst) : NULL;

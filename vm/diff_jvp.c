@@ -18,34 +18,48 @@ typedef struct jvp {
     bool failed;
 } jvp;
 
-static void *take(jvp *j, size_t bytes) {
+static void *take(jvp *j, size_t bytes)
+{
     void *p = arena_alloc(&j->arena, bytes + 1);
-    if (!p) { j->failed = true; vm_out_of_memory(j->m); }
+    if (!p) {
+        j->failed = true;
+        vm_out_of_memory(j->m);
+    }
     return p;
 }
 static reg put_const(jvp *j, value v) { return build_const(&j->b, v); }
 static reg prim1(jvp *j, enum prim_id p, uint32_t n, const reg *src) { return builder_prim(&j->b, &prims[p], n, src); }
-static reg op1(jvp *j, opcode op, uint32_t imm, uint32_t n, const reg *src) {
+static reg op1(jvp *j, opcode op, uint32_t imm, uint32_t n, const reg *src)
+{
     instr *i = builder_add(&j->b, op, imm, 1, n, src);
-    if (!i) { j->failed = true; return 0; }
+    if (!i) {
+        j->failed = true;
+        return 0;
+    }
     return i->dst[0];
 }
 static reg put_zero(jvp *j) { return put_const(j, value_zero()); }
 /* The tangent of r, a symbolic zero when it is not active. */
 static reg tangent(jvp *j, reg r) { return j->active[r] ? j->tan[r] : put_zero(j); }
-static reg tangent_tuple(jvp *j, uint32_t n, const reg *src) {
+static reg tangent_tuple(jvp *j, uint32_t n, const reg *src)
+{
     reg *t = take(j, n * sizeof(reg));
     if (!t) return 0;
     for (uint32_t k = 0; k < n; k++) t[k] = tangent(j, src[k]);
     return op1(j, OP_CODE_TUPLE, 0, n, t);
 }
-static reg symbol_const(jvp *j, symbol name) {
+static reg symbol_const(jvp *j, symbol name)
+{
     const char *s = symbol_name(j->m->symbols, name);
     string *t = string_new(j->m, s, strlen(s));
-    if (!t) { j->failed = true; return 0; }
+    if (!t) {
+        j->failed = true;
+        return 0;
+    }
     return put_const(j, value_object(&t->h));
 }
-static reg element(jvp *j, reg t, uint32_t k) {
+static reg element(jvp *j, reg t, uint32_t k)
+{
     return prim1(j, PRIM_cot_index, 3, (reg[]){t, put_const(j, value_i64(k)), put_const(j, value_none())});
 }
 static reg of_form(jvp *j, reg t, reg like) { return prim1(j, PRIM_cot_tuple, 2, (reg[]){t, prim1(j, PRIM_form_shallow, 1, &like)}); }
@@ -53,7 +67,8 @@ static reg of_form(jvp *j, reg t, reg like) { return prim1(j, PRIM_cot_tuple, 2,
 /* --- rules ----------------------------------------------------------------------------------- */
 
 /* Inlines a straight-line or structured rule; params[k] stand for its parameters. */
-static reg inline_rule(jvp *j, const code *rule, uint32_t n, const reg *params) {
+static reg inline_rule(jvp *j, const code *rule, uint32_t n, const reg *params)
+{
     reg *map = take(j, rule->nregs * sizeof(reg));
     if (!map) return 0;
     memset(map, 0xff, rule->nregs * sizeof(reg));
@@ -64,19 +79,20 @@ static reg inline_rule(jvp *j, const code *rule, uint32_t n, const reg *params) 
 }
 
 /* All arguments in signature order, defaults filled in. */
-static uint32_t full_arguments(jvp *j, const instr *i, reg **out, uint32_t extra) {
+static uint32_t full_arguments(jvp *j, const instr *i, reg **out, uint32_t extra)
+{
     const prim_info *info = prim_info_of(j->m, prim_of(i));
     uint32_t n = i->nsrc > info->nparams ? i->nsrc : info->nparams;
     reg *a = *out = take(j, (n + extra) * sizeof(reg));
     if (!a) return 0;
-    for (uint32_t k = 0; k < n; k++)
-        a[k] = k < i->nsrc ? i->src[k] : put_const(j, value_retain(info->params[k].deflt));
+    for (uint32_t k = 0; k < n; k++) a[k] = k < i->nsrc ? i->src[k] : put_const(j, value_retain(info->params[k].deflt));
     return n;
 }
 
 static reg sum2(jvp *j, reg a, reg b) { return a == REG_NONE ? b : prim1(j, PRIM_acc, 2, (reg[]){a, b}); }
 
-static reg with_tangents(jvp *j, const instr *i, int only) {
+static reg with_tangents(jvp *j, const instr *i, int only)
+{
     const prim *p = prim_of(i);
     reg *a = take(j, i->nsrc * sizeof(reg));
     if (!a) return 0;
@@ -96,7 +112,8 @@ static reg with_tangents(jvp *j, const instr *i, int only) {
 /* Whether r, of a partial derivative's text, does no more than choose: it is a condition, a number, constant piece by
    piece, or chosen from such. Then it is never inf, and where it is 0 no tangent passes, not even one that is inf:
    so guards by where work forwards, too. The arguments of the row begin at the text's parameter 2. */
-static bool chooses(const prim *p, const block *b, reg r) {
+static bool chooses(const prim *p, const block *b, reg r)
+{
     for (uint32_t k = 0; k < b->n; k++) {
         const instr *i = b->list[k];
         if (!i->ndst || i->dst[0] != r) continue;
@@ -107,16 +124,17 @@ static bool chooses(const prim *p, const block *b, reg r) {
     return p->tile && p->tile->condition && b->nparams > 2 && b->params[2] == r;
 }
 
-static bool rule_chooses(const prim *p, const code *rule) {
+static bool rule_chooses(const prim *p, const code *rule)
+{
     const instr *last = rule->body->n ? rule->body->list[rule->body->n - 1] : NULL;
     return last && last->op == OP_CODE_RETURN && last->nsrc == 1 && chooses(p, rule->body, last->src[0]);
 }
 
-static reg prim_tangent(jvp *j, const instr *i) {
+static reg prim_tangent(jvp *j, const instr *i)
+{
     const prim *p = prim_of(i);
     reg dy = REG_NONE;
-    if (i->imm == PRIM_index)
-        return prim1(j, PRIM_cot_index, 3, (reg[]){tangent(j, i->src[0]), i->src[1], put_const(j, value_none())});
+    if (i->imm == PRIM_index) return prim1(j, PRIM_cot_index, 3, (reg[]){tangent(j, i->src[0]), i->src[1], put_const(j, value_none())});
     if (i->imm == PRIM_zmul) { /* selects by its first argument, in both terms */
         reg c = i->src[0], q = i->src[1];
         if (j->active[c]) dy = prim1(j, PRIM_zmul, 2, (reg[]){j->tan[c], q});
@@ -137,7 +155,10 @@ static reg prim_tangent(jvp *j, const instr *i) {
         for (uint32_t k = 0; k < i->nsrc; k++) {
             code *rule;
             if (!j->active[i->src[k]]) continue;
-            if (!rule_vjp(j->m, p, k, &rule)) { j->failed = true; return 0; }
+            if (!rule_vjp(j->m, p, k, &rule)) {
+                j->failed = true;
+                return 0;
+            }
             if (!rule) continue;
             reg partial = inline_rule(j, rule, n + 2, params);
             reg dx = j->tan[i->src[k]];
@@ -155,7 +176,10 @@ static reg prim_tangent(jvp *j, const instr *i) {
         break;
     case RULE_CUSTOM: {
         code *rule;
-        if (!rule_jvp(j->m, p, &rule)) { j->failed = true; return 0; }
+        if (!rule_jvp(j->m, p, &rule)) {
+            j->failed = true;
+            return 0;
+        }
         const prim_info *info = prim_info_of(j->m, p);
         reg *args;
         uint32_t n = full_arguments(j, i, &args, 0);
@@ -174,7 +198,10 @@ static reg prim_tangent(jvp *j, const instr *i) {
     }
     case RULE_REFUSE: {
         string *s = string_new(j->m, p->vjp, strlen(p->vjp));
-        if (!s) { j->failed = true; return 0; }
+        if (!s) {
+            j->failed = true;
+            return 0;
+        }
         reg reason = put_const(j, value_object(&s->h));
         for (uint32_t k = 0; k < i->nsrc; k++)
             if (j->active[i->src[k]]) dy = prim1(j, PRIM_refuse, 2, (reg[]){j->tan[i->src[k]], reason});
@@ -194,7 +221,8 @@ static reg prim_tangent(jvp *j, const instr *i) {
 
 static void jvp_list(jvp *j, const block *k);
 
-static void copy(jvp *j, const instr *i) {
+static void copy(jvp *j, const instr *i)
+{
     uint8_t flags = j->b.flags;
     cloner c = {.b = &j->b, .from = j->f};
     j->b.flags = 0;
@@ -202,27 +230,40 @@ static void copy(jvp *j, const instr *i) {
     j->b.flags = flags;
 }
 
-static instr *like(jvp *j, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks) {
+static instr *like(jvp *j, const instr *i, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks)
+{
     uint8_t flags = j->b.flags;
     j->b.flags = i->flags;
     instr *n = instr_new(&j->b, op, imm, ndst, nsrc, nblocks);
     j->b.flags = flags;
-    if (!n) { j->failed = true; return NULL; }
+    if (!n) {
+        j->failed = true;
+        return NULL;
+    }
     n->origin = i->origin;
     return n;
 }
 
-static reg derive(jvp *j, reg f, uint64_t mask) {
+static reg derive(jvp *j, reg f, uint64_t mask)
+{
     reg src[2] = {f, put_const(j, value_i64((int64_t)mask))};
     return op1(j, OP_CODE_DERIVE, DERIVE_JVP, 2, src);
 }
 
 /* A nested block: its parameters given, its yield followed by the tangents of the active ones. */
-static block *nested(jvp *j, const block *old, const reg *params, uint32_t nparams, const instr *owner, uint32_t skip) {
+static block *nested(jvp *j, const block *old, const reg *params, uint32_t nparams, const instr *owner, uint32_t skip)
+{
     block *k = builder_block(&j->b, 0), *outside = j->b.at;
-    if (!k) { j->failed = true; return NULL; }
+    if (!k) {
+        j->failed = true;
+        return NULL;
+    }
     k->params = arena_alloc(&j->b.c->arena, (nparams + 1) * sizeof(reg));
-    if (!k->params) { j->failed = true; vm_out_of_memory(j->m); return NULL; }
+    if (!k->params) {
+        j->failed = true;
+        vm_out_of_memory(j->m);
+        return NULL;
+    }
     if (nparams) memcpy(k->params, params, nparams * sizeof(reg));
     k->nparams = nparams;
     j->b.at = k;
@@ -240,7 +281,8 @@ static block *nested(jvp *j, const block *old, const reg *params, uint32_t npara
 }
 
 /* Result registers: the primal's, then fresh ones for the tangents of the active results. */
-static uint32_t results(jvp *j, const instr *i, reg **out) {
+static uint32_t results(jvp *j, const instr *i, reg **out)
+{
     reg *r = *out = take(j, 2 * (i->ndst + 1u) * sizeof(reg));
     if (!r) return 0;
     memcpy(r, i->dst, i->ndst * sizeof(reg));
@@ -251,16 +293,23 @@ static uint32_t results(jvp *j, const instr *i, reg **out) {
 }
 
 /* A CHECKPOINT with residuals: each is joined by its tangent, in the sources and in the meaning. */
-static void jvp_block(jvp *j, const instr *i) {
+static void jvp_block(jvp *j, const instr *i)
+{
     reg *dst, *src = take(j, 2 * (i->nsrc + 1) * sizeof(reg));
     uint32_t n = results(j, i, &dst), ns = 0;
     uint16_t *widths = arena_alloc(&j->b.c->arena, 2 * (i->nsrc + 1) * sizeof *widths);
     const instr *y = i->blocks[1]->list[i->blocks[1]->n - 1];
     uint32_t most = n + 3 * y->nsrc;
     reg *out = take(j, (most + 1) * sizeof(reg));
-    if (!src || !dst || !widths || !out) { j->failed = true; return; }
+    if (!src || !dst || !widths || !out) {
+        j->failed = true;
+        return;
+    }
     block *place = j->b.at, *runs = nested(j, i->blocks[0], NULL, 0, i, 0), *means = builder_block(&j->b, 0);
-    if (!runs || !means) { j->failed = true; return; }
+    if (!runs || !means) {
+        j->failed = true;
+        return;
+    }
     j->b.at = means;
     jvp_list(j, i->blocks[1]);
     uint32_t no = 0, at = i->ndst;
@@ -290,8 +339,12 @@ static void jvp_block(jvp *j, const instr *i) {
     builder_append(&j->b, place, b);
 }
 
-static void jvp_branch(jvp *j, const instr *i) {
-    if (i->nblocks == 2 && i->op == OP_CODE_CHECKPOINT) { jvp_block(j, i); return; }
+static void jvp_branch(jvp *j, const instr *i)
+{
+    if (i->nblocks == 2 && i->op == OP_CODE_CHECKPOINT) {
+        jvp_block(j, i);
+        return;
+    }
     reg *dst;
     uint32_t n = results(j, i, &dst);
     uint32_t imm = clone_imm(&j->b, j->f, i);
@@ -307,7 +360,8 @@ static void jvp_branch(jvp *j, const instr *i) {
     builder_append(&j->b, place, out);
 }
 
-static void jvp_loop(jvp *j, const instr *i) {
+static void jvp_loop(jvp *j, const instr *i)
+{
     const block *body = i->blocks[0];
     unsigned kind = i->imm & LOOP_KIND;
     uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes;
@@ -315,7 +369,10 @@ static void jvp_loop(jvp *j, const instr *i) {
     /* A carried value is active as its parameter is (activity made results and parameters agree). */
     reg *src = take(j, 2 * (i->nsrc + 1) * sizeof(reg)), *params = take(j, 2 * (body->nparams + 1) * sizeof(reg));
     uint16_t *widths = arena_alloc(&j->b.c->arena, 2 * (i->ntapes + 1) * sizeof *widths);
-    if (!src || !params || !widths) { j->failed = true; return; }
+    if (!src || !params || !widths) {
+        j->failed = true;
+        return;
+    }
     uint32_t ns = 0, np = 0, nt = i->ntapes;
     for (uint32_t k = 0; k < lead; k++) src[ns++] = i->src[k];
     for (uint32_t k = 0; k < first; k++) params[np++] = body->params[k];
@@ -326,7 +383,10 @@ static void jvp_loop(jvp *j, const instr *i) {
         widths[nt++] = i->widths[t];
         for (uint32_t w = 0; w < i->widths[t]; w++) params[np++] = j->tan[body->params[p + w]] = builder_reg(&j->b, 0);
     }
-    for (uint32_t k = 0; k < nc; k++) { src[ns++] = i->src[lead + k]; params[np++] = body->params[first + k]; }
+    for (uint32_t k = 0; k < nc; k++) {
+        src[ns++] = i->src[lead + k];
+        params[np++] = body->params[first + k];
+    }
     for (uint32_t k = 0; k < nc; k++)
         if (j->active[i->dst[k]]) {
             src[ns++] = tangent(j, i->src[lead + k]);
@@ -349,17 +409,22 @@ static void jvp_loop(jvp *j, const instr *i) {
 
 /* The tangent of a residual: one over its region's tangent Code, into which the tangents of what enters
    go as well. It gives the values, then their tangents. */
-static reg replayable_tangent(jvp *j, const instr *i) {
+static reg replayable_tangent(jvp *j, const instr *i)
+{
     code *region = diff_region_tangent(j->f->codes[i->imm]);
     reg *src = take(j, (i->nsrc + 1) * sizeof(reg));
-    if (!region || !src) { j->failed = true; return 0; }
+    if (!region || !src) {
+        j->failed = true;
+        return 0;
+    }
     memcpy(src, i->src, i->nsrc * sizeof(reg));
     reg enters = tangent_tuple(j, i->nsrc, i->src);
     src[i->nsrc] = op1(j, OP_CODE_TUPLE, 0, 1, &enters);
     return op1(j, OP_CODE_REPLAYABLE, builder_code(&j->b, code_retain(region)), i->nsrc + 1, src);
 }
 
-static void jvp_force(jvp *j, const instr *i) {
+static void jvp_force(jvp *j, const instr *i)
+{
     reg both = prim1(j, PRIM_dual_residual, 2, (reg[]){j->tan[i->src[0]], i->src[0]});
     instr *n = like(j, i, OP_CODE_FORCE, 0, 2u * i->ndst, 1, 0);
     if (!n) return;
@@ -370,7 +435,8 @@ static void jvp_force(jvp *j, const instr *i) {
 }
 
 /* CALL by position: the tangents go first, as one tuple. */
-static void jvp_call(jvp *j, const instr *i) {
+static void jvp_call(jvp *j, const instr *i)
+{
     uint64_t mask = j->active[i->src[0]] ? 1 : 0;
     for (uint32_t k = 1; k < i->nsrc; k++)
         if (j->active[i->src[k]]) mask |= 1ull << (k > 63 ? 63 : k);
@@ -388,7 +454,8 @@ static void jvp_call(jvp *j, const instr *i) {
 }
 
 /* CALL with CALL_SPREAD or CALL_PACK, TRY, MEASURE. */
-static void jvp_call_spread(jvp *j, const instr *i) {
+static void jvp_call_spread(jvp *j, const instr *i)
+{
     bool wrapped = i->op != OP_CODE_CALL, pack = !wrapped && (i->imm & CALL_PACK);
     reg args, dargs;
     bool on;
@@ -430,7 +497,8 @@ static void jvp_call_spread(jvp *j, const instr *i) {
 }
 
 /* Tangents of the operands of SPREAD or BIND, those marked spread as whole tuples. */
-static reg *bound_tangents(jvp *j, const instr *i, uint32_t first) {
+static reg *bound_tangents(jvp *j, const instr *i, uint32_t first)
+{
     const name_list *names = &j->f->names[i->imm];
     reg *t = take(j, (i->nsrc + 1) * sizeof(reg));
     if (!t) return NULL;
@@ -442,7 +510,8 @@ static reg *bound_tangents(jvp *j, const instr *i, uint32_t first) {
     return t;
 }
 
-static void jvp_instr(jvp *j, const instr *i) {
+static void jvp_instr(jvp *j, const instr *i)
+{
     j->b.where = i->at;
     j->b.point = i->point;
     bool on = false;
@@ -456,16 +525,21 @@ static void jvp_instr(jvp *j, const instr *i) {
         if (on) j->tan[i->dst[0]] = tangent_tuple(j, j->f->ncaptures, j->f->body->params);
         return;
     }
-    if (!on) { copy(j, i); return; }
+    if (!on) {
+        copy(j, i);
+        return;
+    }
     switch (i->op) {
-    case OP_CODE_IF: case OP_CODE_CHECKPOINT: jvp_branch(j, i); return;
+    case OP_CODE_IF:
+    case OP_CODE_CHECKPOINT: jvp_branch(j, i); return;
     case OP_CODE_LOOP: jvp_loop(j, i); return;
     case OP_CODE_CALL:
         if (i->imm & (CALL_SPREAD | CALL_PACK)) jvp_call_spread(j, i);
         else jvp_call(j, i);
         return;
     case OP_CODE_FORCE: jvp_force(j, i); return;
-    case OP_CODE_TRY: case OP_CODE_MEASURE: jvp_call_spread(j, i); return;
+    case OP_CODE_TRY:
+    case OP_CODE_MEASURE: jvp_call_spread(j, i); return;
     default: break;
     }
     copy(j, i);
@@ -473,7 +547,8 @@ static void jvp_instr(jvp *j, const instr *i) {
     switch (i->op) {
     case OP_CODE_PRIM: j->tan[d] = prim_tangent(j, i); break;
     case OP_CODE_REPLAYABLE: j->tan[d] = replayable_tangent(j, i); break;
-    case OP_CODE_TUPLE: case OP_CODE_CLOSURE: j->tan[d] = tangent_tuple(j, i->nsrc, i->src); break;
+    case OP_CODE_TUPLE:
+    case OP_CODE_CLOSURE: j->tan[d] = tangent_tuple(j, i->nsrc, i->src); break;
     case OP_CODE_RECORD: {
         reg *t = take(j, (i->nsrc + 1) * sizeof(reg));
         if (!t) return;
@@ -504,10 +579,9 @@ static void jvp_instr(jvp *j, const instr *i) {
     case OP_CODE_UNBIND:
         j->tan[d] = op1(j, OP_CODE_UNBIND, clone_imm(&j->b, j->f, i), 3, (reg[]){i->src[0], tangent(j, i->src[1]), i->src[2]});
         break;
-    case OP_CODE_DEFINED: case OP_CODE_DERIVE: j->tan[d] = j->tan[i->src[0]]; break;
-    case OP_CODE_SELDEF:
-        j->tan[d] = op1(j, OP_CODE_SELDEF, 0, 3, (reg[]){i->src[0], tangent(j, i->src[1]), tangent(j, i->src[2])});
-        break;
+    case OP_CODE_DEFINED:
+    case OP_CODE_DERIVE: j->tan[d] = j->tan[i->src[0]]; break;
+    case OP_CODE_SELDEF: j->tan[d] = op1(j, OP_CODE_SELDEF, 0, 3, (reg[]){i->src[0], tangent(j, i->src[1]), tangent(j, i->src[2])}); break;
     case OP_CODE_TAPEPUSH: {
         reg *t = take(j, (i->nsrc + 1) * sizeof(reg));
         if (!t) return;
@@ -517,28 +591,34 @@ static void jvp_instr(jvp *j, const instr *i) {
     }
     case OP_CODE_TAPEPOP: {
         instr *n = builder_add(&j->b, OP_CODE_TAPEPOP, 0, i->ndst, 1, &j->tan[i->src[0]]);
-        if (!n) { j->failed = true; return; }
+        if (!n) {
+            j->failed = true;
+            return;
+        }
         for (uint32_t k = 0; k < i->ndst; k++) j->tan[i->dst[k]] = n->dst[k];
         break;
     }
-    default:
-        vm_fail(j->m, DIAG_INTERNAL, "no tangent of opcode `%s`", op_rows[i->op].name);
-        j->failed = true;
+    default: vm_fail(j->m, DIAG_INTERNAL, "no tangent of opcode `%s`", op_rows[i->op].name); j->failed = true;
     }
 }
 
-static void jvp_list(jvp *j, const block *k) {
+static void jvp_list(jvp *j, const block *k)
+{
     for (uint32_t n = 0; n + 1 < k->n && !j->failed && !j->b.failed; n++) jvp_instr(j, k->list[n]);
 }
 
-code *diff_region_tangent(code *region) {
+code *diff_region_tangent(code *region)
+{
     vm *m = region->vm;
     for (struct derived *d = region->derived; d; d = d->next)
         if (d->kind == DERIVE_REGION_TANGENT) return d->code;
     code *t = code_derive(region, DERIVE_JVP, 1);
     struct derived *entry = t ? arena_alloc(&region->arena, sizeof *entry) : NULL;
     if (!t) return NULL;
-    if (!entry) { vm_out_of_memory(m); return NULL; }
+    if (!entry) {
+        vm_out_of_memory(m);
+        return NULL;
+    }
     /* Its parameter, the tuple of tangents, becomes a capture: a region has no parameters. */
     builder b;
     uint32_t n = t->ncaptures + t->nparams;
@@ -564,7 +644,8 @@ code *diff_region_tangent(code *region) {
     return made;
 }
 
-code *diff_jvp(vm *m, code *f, uint64_t mask) {
+code *diff_jvp(vm *m, code *f, uint64_t mask)
+{
     jvp j = {.m = m, .f = f, .mask = mask};
     arena_open(&j.arena, &m->mem, MEM_CODE);
     j.active = take(&j, f->nregs);

@@ -6,17 +6,17 @@
 #include "diff.h"
 #include <string.h>
 
-static const char *param_name(vm *m, const prim_info *info, uint32_t i) {
-    return symbol_name(m->symbols, info->params[i].name);
-}
+static const char *param_name(vm *m, const prim_info *info, uint32_t i) { return symbol_name(m->symbols, info->params[i].name); }
 
-bool rule_lists(vm *m, const prim *p, uint32_t i) {
+bool rule_lists(vm *m, const prim *p, uint32_t i)
+{
     if (p->kind == RULE_CONSTANT || p->kind == RULE_REFUSE || i > 63) return false;
     return prim_info_of(m, p)->listed >> i & 1;
 }
 
 /* Compiles `fn(first, params…[, d<param>…]) = body`. */
-static code *compile(vm *m, const prim *p, const char *first, const char *body, size_t length, bool tangents) {
+static code *compile(vm *m, const prim *p, const char *first, const char *body, size_t length, bool tangents)
+{
     const prim_info *info = prim_info_of(m, p);
     text t, name;
     text_open(&t, &m->mem);
@@ -37,7 +37,8 @@ static code *compile(vm *m, const prim *p, const char *first, const char *body, 
     return c;
 }
 
-bool rule_vjp(vm *m, const prim *p, uint32_t i, code **out) {
+bool rule_vjp(vm *m, const prim *p, uint32_t i, code **out)
+{
     prim_info *info = &m->prim_infos[prim_number(p)];
     *out = NULL;
     if (!rule_lists(m, p, i)) return true;
@@ -51,7 +52,8 @@ bool rule_vjp(vm *m, const prim *p, uint32_t i, code **out) {
     return true;
 }
 
-bool rule_jvp(vm *m, const prim *p, code **out) {
+bool rule_jvp(vm *m, const prim *p, code **out)
+{
     prim_info *info = &m->prim_infos[prim_number(p)];
     if (!info->jvp) {
         text padded;

@@ -27,9 +27,9 @@ enum { AGAIN_MOST = 12, AGAIN_CHEAP = 1, AGAIN_FUNCTION = 8 };
 /* The tables by register are the whole function's, for there may be as many scopes as registers: what a scope sees
    in them is its own, since scopes within are settled before and scopes around it after it. */
 typedef struct settling {
-    uint8_t *cost;    /* by fwd register: of computing it again, 0: it is saved or not needed */
+    uint8_t *cost; /* by fwd register: of computing it again, 0: it is saved or not needed */
     uint32_t ncost;
-    instr **again;    /* by rev register: the instruction that makes it, not placed yet */
+    instr **again; /* by rev register: the instruction that makes it, not placed yet */
     uint32_t nagain;
 } settling;
 
@@ -37,18 +37,38 @@ typedef struct settle {
     diff *d;
     scope *s;
     settling *t;
-    regs pending;     /* rev registers with something in `again` */
+    regs pending; /* rev registers with something in `again` */
 } settle;
 
 static unsigned cost_of(const prim *p)
 {
     switch (prim_number(p)) {
-    case PRIM_add: case PRIM_sub: case PRIM_mul: case PRIM_neg: case PRIM_square: case PRIM_abs: case PRIM_relu: case PRIM_where:
-    case PRIM_maximum: case PRIM_minimum: case PRIM_lt: case PRIM_le: case PRIM_gt: case PRIM_ge: case PRIM_not: case PRIM_and:
-    case PRIM_or: case PRIM_div: case PRIM_sqrt:
-        return AGAIN_CHEAP;
-    case PRIM_exp: case PRIM_sin: case PRIM_cos: case PRIM_log: case PRIM_sigmoid: case PRIM_tanh: case PRIM_silu:
-        return AGAIN_FUNCTION;
+    case PRIM_add:
+    case PRIM_sub:
+    case PRIM_mul:
+    case PRIM_neg:
+    case PRIM_square:
+    case PRIM_abs:
+    case PRIM_relu:
+    case PRIM_where:
+    case PRIM_maximum:
+    case PRIM_minimum:
+    case PRIM_lt:
+    case PRIM_le:
+    case PRIM_gt:
+    case PRIM_ge:
+    case PRIM_not:
+    case PRIM_and:
+    case PRIM_or:
+    case PRIM_div:
+    case PRIM_sqrt: return AGAIN_CHEAP;
+    case PRIM_exp:
+    case PRIM_sin:
+    case PRIM_cos:
+    case PRIM_log:
+    case PRIM_sigmoid:
+    case PRIM_tanh:
+    case PRIM_silu: return AGAIN_FUNCTION;
     case PRIM_gelu: return AGAIN_MOST; /* a tanh and what makes its argument */
     default: return AGAIN_MOST + 1;
     }
@@ -141,7 +161,11 @@ static void pending(settle *k, instr *i)
     if (r >= k->t->nagain) {
         uint32_t n = k->t->nagain * 2 > r + 1 ? k->t->nagain * 2 : r + 64;
         instr **p = arena_alloc(&d->arena, n * sizeof *p);
-        if (!p) { d->failed = true; vm_out_of_memory(d->m); return; }
+        if (!p) {
+            d->failed = true;
+            vm_out_of_memory(d->m);
+            return;
+        }
         if (k->t->nagain) memcpy(p, k->t->again, k->t->nagain * sizeof *p);
         k->t->again = p;
         k->t->nagain = n;
@@ -157,7 +181,10 @@ static void compute_again(settle *k, const instr *i, reg to)
 {
     diff *d = k->d;
     instr *n = instr_new(&d->rb, OP_CODE_PRIM, i->imm, 1, i->nsrc, 0);
-    if (!n) { d->failed = true; return; }
+    if (!n) {
+        d->failed = true;
+        return;
+    }
     n->at = i->at;
     n->point = i->point;
     n->src_at = i->src_at;
@@ -175,18 +202,23 @@ static reg again(settle *k, reg x)
     reg r = d->rev_of[x] = builder_reg(&d->rb, 0);
     if (i && i->op == OP_CODE_TUPLE) { /* of constants: an index */
         instr *n = instr_new(&d->rb, OP_CODE_TUPLE, 0, 1, i->nsrc, 0);
-        if (!n) { d->failed = true; return 0; }
+        if (!n) {
+            d->failed = true;
+            return 0;
+        }
         n->dst[0] = r;
         for (uint32_t j = 0; j < i->nsrc; j++) n->src[j] = diff_import(d, i->src[j]);
         pending(k, n);
-    } else
-        compute_again(k, maker(k, x), r);
+    } else compute_again(k, maker(k, x), r);
     return r;
 }
 
 /* --- placing ------------------------------------------------------------------------------------ */
 
-typedef struct list { instr **of; uint32_t n, cap; } list;
+typedef struct list {
+    instr **of;
+    uint32_t n, cap;
+} list;
 
 static void list_add(settle *k, list *l, instr *i)
 {
@@ -194,7 +226,10 @@ static void list_add(settle *k, list *l, instr *i)
     if (l->n == l->cap) {
         uint32_t cap = l->cap ? l->cap * 2 : 32;
         instr **p = builder_take(&d->rb, cap * sizeof *p);
-        if (!p) { d->failed = true; return; }
+        if (!p) {
+            d->failed = true;
+            return;
+        }
         if (l->n) memcpy(p, l->of, l->n * sizeof *p);
         l->of = p;
         l->cap = cap;
@@ -279,7 +314,10 @@ void scope_settle(diff *d, scope *s)
         if (r < t->ncost && t->cost[r]) continue;
         if (x != REG_NONE && d->rev_of[x] != REG_NONE) {
             instr *i = instr_new(&d->rb, OP_CODE_PRIM, d->info[r].meta_prim, 1, 1, 0);
-            if (!i) { d->failed = true; return; }
+            if (!i) {
+                d->failed = true;
+                return;
+            }
             i->dst[0] = s->rev_saved.of[j];
             i->src[0] = d->rev_of[x];
             pending(&k, i);

@@ -10,19 +10,22 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct version { symbol name; uint32_t count; } version;
+typedef struct version {
+    symbol name;
+    uint32_t count;
+} version;
 
 typedef struct printer {
     const code *c;
     vm *m;
     text *out;
     dis_options o;
-    uint32_t *labels;       /* by register: 1 + number or version; 0: not yet defined */
-    version *versions;      /* hash by name */
-    uint32_t nversions;     /* a power of two */
+    uint32_t *labels;   /* by register: 1 + number or version; 0: not yet defined */
+    version *versions;  /* hash by name */
+    uint32_t nversions; /* a power of two */
     uint32_t unnamed;
-    uint32_t depth;         /* functions around this one */
-    uint32_t line;          /* source line last shown */
+    uint32_t depth; /* functions around this one */
+    uint32_t line;  /* source line last shown */
 } printer;
 
 enum { FUNCTIONS_DEEP = 200 };
@@ -31,8 +34,7 @@ static bool is_plain(const char *s)
 {
     if (!*s || (*s >= '0' && *s <= '9')) return false;
     for (; *s; s++)
-        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_' || (*s & 0x80)))
-            return false;
+        if (!((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || *s == '_' || (*s & 0x80))) return false;
     return true;
 }
 
@@ -91,7 +93,10 @@ static void put_const(printer *p, value v, uint32_t depth)
     case V_UNDEF: text_puts(out, "undef"); break;
     case V_NONE: text_puts(out, "none"); break;
     case V_ZERO: text_puts(out, "zero"); break;
-    case V_BOOL: case V_I64: case V_F32: case V_F64: put_number(out, v); break;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64: put_number(out, v); break;
     case V_STRING: put_string(out, as_string(v)->s, as_string(v)->length); break;
     case V_ELLIPSIS: text_puts(out, "..."); break;
     case V_TUPLE: {
@@ -290,7 +295,8 @@ static void put_op(printer *p, const instr *i)
     case IMM_OPTIONS:
         if (i->imm < c->noptions) put_options(p, &c->options[i->imm]);
         break;
-    case IMM_COUNT: case IMM_FUSED: text_printf(out, " %u", i->imm); break;
+    case IMM_COUNT:
+    case IMM_FUSED: text_printf(out, " %u", i->imm); break;
     default: break;
     }
 }
@@ -473,7 +479,4 @@ static void put_code(const code *c, dis_options o, text *out, uint32_t depth)
 
 void code_list(const code *c, dis_options o, text *out) { put_code(c, o, out, 0); }
 
-void code_disassemble(const code *c, text *out)
-{
-    code_list(c, (dis_options){.marks = true, .children = true}, out);
-}
+void code_disassemble(const code *c, text *out) { code_list(c, (dis_options){.marks = true, .children = true}, out); }

@@ -27,10 +27,7 @@ tile_kernel *elementwise_kernel_of(const prim *p, dtype d)
     }
 }
 
-static bool defined_on(const prim *p, dtype d)
-{
-    return elementwise_kernel_of(p, d) || (d == DTYPE_I64 && p->tile->i64_checked);
-}
+static bool defined_on(const prim *p, dtype d) { return elementwise_kernel_of(p, d) || (d == DTYPE_I64 && p->tile->i64_checked); }
 
 bool elementwise_promote(vm *m, const prim *p, const shaped *s, uint32_t n, elementwise_types *t)
 {
@@ -61,7 +58,8 @@ bool elementwise_types_of(prim_call *c, const shaped *s, elementwise_types *t)
     if (elementwise_promote(c->vm, c->p, s, c->n, t)) return true;
     if (c->p->tile->condition) return prim_fail(c, 0, DIAG_TYPE, "c must be bool, not %s", dtype_name(s[0].dtype));
     for (uint32_t i = 0; i < c->n; i++)
-        if (s[i].dtype != DTYPE_BOOL) return prim_fail(c, (int)i, DIAG_TYPE, "defined on bool, not on %s", s[i].weak ? "numbers" : dtype_name(s[i].dtype));
+        if (s[i].dtype != DTYPE_BOOL)
+            return prim_fail(c, (int)i, DIAG_TYPE, "defined on bool, not on %s", s[i].weak ? "numbers" : dtype_name(s[i].dtype));
     return prim_fail(c, -1, DIAG_TYPE, "not defined on %s", dtype_name(t->in));
 }
 
@@ -155,9 +153,18 @@ bool elementwise_scalars(vm *m, const prim *p, const value *args, uint32_t n, va
     if (n == 2 && args[0].tag == V_I64 && args[1].tag == V_I64) {
         int64_t r;
         switch (prim_number(p)) {
-        case PRIM_add: if (__builtin_add_overflow(args[0].u.i, args[1].u.i, &r)) break; *out = value_i64(r); return true;
-        case PRIM_sub: if (__builtin_sub_overflow(args[0].u.i, args[1].u.i, &r)) break; *out = value_i64(r); return true;
-        case PRIM_mul: if (__builtin_mul_overflow(args[0].u.i, args[1].u.i, &r)) break; *out = value_i64(r); return true;
+        case PRIM_add:
+            if (__builtin_add_overflow(args[0].u.i, args[1].u.i, &r)) break;
+            *out = value_i64(r);
+            return true;
+        case PRIM_sub:
+            if (__builtin_sub_overflow(args[0].u.i, args[1].u.i, &r)) break;
+            *out = value_i64(r);
+            return true;
+        case PRIM_mul:
+            if (__builtin_mul_overflow(args[0].u.i, args[1].u.i, &r)) break;
+            *out = value_i64(r);
+            return true;
         case PRIM_eq: *out = value_bool(args[0].u.i == args[1].u.i); return true;
         case PRIM_lt: *out = value_bool(args[0].u.i < args[1].u.i); return true;
         default: break;
@@ -192,21 +199,26 @@ bool elementwise_scalars(vm *m, const prim *p, const value *args, uint32_t n, va
 /* --- arrays -------------------------------------------------------------------------------- */
 
 typedef struct operand {
-    shaped s;          /* broadcast to the result's shape, axes merged as the others' */
-    dtype to;          /* what the kernel reads */
-    bool single;       /* one element for all: converted into `one` */
-    bool flat;         /* lies as the result does: element i of the result is at data + i */
-    union { double f64; float f32; int64_t i64; uint8_t b; } one;
+    shaped s;    /* broadcast to the result's shape, axes merged as the others' */
+    dtype to;    /* what the kernel reads */
+    bool single; /* one element for all: converted into `one` */
+    bool flat;   /* lies as the result does: element i of the result is at data + i */
+    union {
+        double f64;
+        float f32;
+        int64_t i64;
+        uint8_t b;
+    } one;
 } operand;
 
 typedef struct job {
     const prim *p;
     operand of[ELEMENTWISE_ARGS];
     uint32_t n;
-    int rank;                    /* of the merged axes */
+    int rank; /* of the merged axes */
     int64_t shape[RANK_MAX], size;
-    bool rows;                   /* rows are long: work along the last axis; else gather across rows */
-    bool gathers;                /* some operand is gathered in a tile */
+    bool rows;    /* rows are long: work along the last axis; else gather across rows */
+    bool gathers; /* some operand is gathered in a tile */
     tile_kernel *kernel;
     dtype in, out;
     char *result;
@@ -219,8 +231,7 @@ static void job_collapse(job *j, int rank, const int64_t *shape)
     for (int i = 0; i < rank; i++) {
         if (shape[i] == 1) continue;
         bool merges = k > 0;
-        for (uint32_t a = 0; merges && a < j->n; a++)
-            merges = j->of[a].s.stride[k - 1] == j->of[a].s.stride[i] * shape[i];
+        for (uint32_t a = 0; merges && a < j->n; a++) merges = j->of[a].s.stride[k - 1] == j->of[a].s.stride[i] * shape[i];
         if (merges) k--;
         j->shape[k] = merges ? j->shape[k] * shape[i] : shape[i];
         for (uint32_t a = 0; a < j->n; a++) j->of[a].s.stride[k] = j->of[a].s.stride[i];
@@ -376,7 +387,11 @@ static const char *operands_named(prim_call *c, uint32_t i, const char *what, ch
     const prim_info *info = prim_info_of(c->vm, c->p);
     size_t n = (size_t)snprintf(out, 160, "%s", what);
     for (uint32_t k = 0; k <= i && n < 160; k++)
-        n += (size_t)snprintf(out + n, 160 - n, "%s%s", k == 0 ? ": " : k == i ? " and " : ", ", symbol_name(c->vm->symbols, info->params[k].name));
+        n += (size_t)snprintf(out + n, 160 - n, "%s%s",
+                              k == 0   ? ": "
+                              : k == i ? " and "
+                                       : ", ",
+                              symbol_name(c->vm->symbols, info->params[k].name));
     return out;
 }
 

@@ -9,7 +9,10 @@
 
 /* The dtypes an elementwise primitive works in. `in`: what the arguments are converted to (those of a
    condition stay bool), `out`: of the result, `weak`: of an unboxed f64 result. */
-typedef struct elementwise_types { dtype in, out; weakness weak; } elementwise_types;
+typedef struct elementwise_types {
+    dtype in, out;
+    weakness weak;
+} elementwise_types;
 /* From the descriptions of n arguments. False with the error set when the primitive is not defined there. */
 bool elementwise_types_of(prim_call *c, const shaped *s, elementwise_types *t);
 /* As above for a call that is known to have no error (the fuser); true when defined. */

@@ -40,8 +40,7 @@ static inline void put_bool(value *d, bool x)
 /* Both as f32, when one is and the other is f32 or weak: a weak number is rounded once. */
 static inline bool both_f32(const value *a, const value *b, float *p, float *q)
 {
-    bool fits = (a->tag == V_F32 && (b->tag == V_F32 || (b->tag == V_F64 && b->weak))) ||
-                (b->tag == V_F32 && a->tag == V_F64 && a->weak);
+    bool fits = (a->tag == V_F32 && (b->tag == V_F32 || (b->tag == V_F64 && b->weak))) || (b->tag == V_F32 && a->tag == V_F64 && a->weak);
     if (!fits) return false;
     *p = (float)a->u.f;
     *q = (float)b->u.f;
@@ -75,7 +74,9 @@ static bool scalar_arith(run_op op, const value *a, const value *b, value *d)
         return true;
     }
     if (op == RUN_DIV || !both_i64(a, b, &i, &j)) return false;
-    bool over = op == RUN_ADD ? __builtin_add_overflow(i, j, &k) : op == RUN_SUB ? __builtin_sub_overflow(i, j, &k) : __builtin_mul_overflow(i, j, &k);
+    bool over = op == RUN_ADD   ? __builtin_add_overflow(i, j, &k)
+                : op == RUN_SUB ? __builtin_sub_overflow(i, j, &k)
+                                : __builtin_mul_overflow(i, j, &k);
     if (over) return false; /* prim_apply says so */
     put_i64(d, k);
     return true;
@@ -96,10 +97,13 @@ static bool scalar_compare(run_op op, const value *a, const value *b, value *d)
     } else if (both_i64(a, b, &i, &j)) {
         less = i < j;
         equal = i == j;
-    } else
-        return false;
-    bool y = op == RUN_LT ? less : op == RUN_LE ? less || equal : op == RUN_GT ? !less && !equal
-           : op == RUN_GE ? !less : op == RUN_EQ ? equal : !equal;
+    } else return false;
+    bool y = op == RUN_LT   ? less
+             : op == RUN_LE ? less || equal
+             : op == RUN_GT ? !less && !equal
+             : op == RUN_GE ? !less
+             : op == RUN_EQ ? equal
+                            : !equal;
     put_bool(d, y);
     return true;
 }
@@ -256,18 +260,53 @@ static bool tapes_next(vm *m, frame *f, const uint32_t *w, const uint32_t **next
 static bool execute(struct exec *x)
 {
     static const void *const labels[RUN_OPS] = {
-        [RUN_CONST] = &&do_const, [RUN_MOVE] = &&do_move, [RUN_COPY] = &&do_copy, [RUN_DROP] = &&do_drop,
-        [RUN_JUMP] = &&do_jump, [RUN_GO] = &&do_go, [RUN_GO_NOT] = &&do_go_not,
-        [RUN_RANGE] = &&do_range, [RUN_RANGE_NEXT] = &&do_range_next, [RUN_STEP] = &&do_step,
-        [RUN_TAPES] = &&do_tapes, [RUN_TAPES_NEXT] = &&do_tapes_next, [RUN_KEEP] = &&do_keep, [RUN_KEEP_END] = &&do_keep_end,
-        [RUN_PRIM] = &&do_prim, [RUN_PRIM_KEEP] = &&do_prim_keep,
-        [RUN_ADD] = &&do_add, [RUN_SUB] = &&do_sub, [RUN_MUL] = &&do_mul, [RUN_DIV] = &&do_div, [RUN_NEG] = &&do_neg,
-        [RUN_LT] = &&do_lt, [RUN_LE] = &&do_le, [RUN_GT] = &&do_gt, [RUN_GE] = &&do_ge, [RUN_EQ] = &&do_eq, [RUN_NE] = &&do_ne,
-        [RUN_ZMUL] = &&do_zmul, [RUN_ACC] = &&do_acc, [RUN_FIT] = &&do_fit, [RUN_FORM] = &&do_form, [RUN_INDEX] = &&do_index, [RUN_SETINDEX] = &&do_setindex,
-        [RUN_TUPLE] = &&do_tuple, [RUN_UNPACK] = &&do_unpack, [RUN_CALL] = &&do_call, [RUN_FORCE] = &&do_force,
-        [RUN_TRY] = &&do_try, [RUN_MEASURE] = &&do_measure, [RUN_IMPORT] = &&do_import, [RUN_RETURN] = &&do_return,
-        [RUN_CLOSURE] = &&do_other, [RUN_GLOBAL] = &&do_global, [RUN_DEFINED] = &&do_defined, [RUN_SELDEF] = &&do_seldef,
-        [RUN_FIELD] = &&do_field, [RUN_OTHER] = &&do_other,
+        [RUN_CONST] = &&do_const,
+        [RUN_MOVE] = &&do_move,
+        [RUN_COPY] = &&do_copy,
+        [RUN_DROP] = &&do_drop,
+        [RUN_JUMP] = &&do_jump,
+        [RUN_GO] = &&do_go,
+        [RUN_GO_NOT] = &&do_go_not,
+        [RUN_RANGE] = &&do_range,
+        [RUN_RANGE_NEXT] = &&do_range_next,
+        [RUN_STEP] = &&do_step,
+        [RUN_TAPES] = &&do_tapes,
+        [RUN_TAPES_NEXT] = &&do_tapes_next,
+        [RUN_KEEP] = &&do_keep,
+        [RUN_KEEP_END] = &&do_keep_end,
+        [RUN_PRIM] = &&do_prim,
+        [RUN_PRIM_KEEP] = &&do_prim_keep,
+        [RUN_ADD] = &&do_add,
+        [RUN_SUB] = &&do_sub,
+        [RUN_MUL] = &&do_mul,
+        [RUN_DIV] = &&do_div,
+        [RUN_NEG] = &&do_neg,
+        [RUN_LT] = &&do_lt,
+        [RUN_LE] = &&do_le,
+        [RUN_GT] = &&do_gt,
+        [RUN_GE] = &&do_ge,
+        [RUN_EQ] = &&do_eq,
+        [RUN_NE] = &&do_ne,
+        [RUN_ZMUL] = &&do_zmul,
+        [RUN_ACC] = &&do_acc,
+        [RUN_FIT] = &&do_fit,
+        [RUN_FORM] = &&do_form,
+        [RUN_INDEX] = &&do_index,
+        [RUN_SETINDEX] = &&do_setindex,
+        [RUN_TUPLE] = &&do_tuple,
+        [RUN_UNPACK] = &&do_unpack,
+        [RUN_CALL] = &&do_call,
+        [RUN_FORCE] = &&do_force,
+        [RUN_TRY] = &&do_try,
+        [RUN_MEASURE] = &&do_measure,
+        [RUN_IMPORT] = &&do_import,
+        [RUN_RETURN] = &&do_return,
+        [RUN_CLOSURE] = &&do_other,
+        [RUN_GLOBAL] = &&do_global,
+        [RUN_DEFINED] = &&do_defined,
+        [RUN_SELDEF] = &&do_seldef,
+        [RUN_FIELD] = &&do_field,
+        [RUN_OTHER] = &&do_other,
     };
     static const void *const watched[RUN_OPS] = {[0 ... RUN_OPS - 1] = &&do_watch};
     vm *const m = x->m;
@@ -277,8 +316,18 @@ static bool execute(struct exec *x)
     const void *const *const doors = m->observer ? watched : labels;
 
 #define NEXT goto *doors[(uint8_t)*w]
-#define STEP(n) do { w += (n); NEXT; } while (0)
-#define ENTER() do { f = x->frame; w = f->run->w; r = f->r; NEXT; } while (0)
+#define STEP(n) \
+    do { \
+        w += (n); \
+        NEXT; \
+    } while (0)
+#define ENTER() \
+    do { \
+        f = x->frame; \
+        w = f->run->w; \
+        r = f->r; \
+        NEXT; \
+    } while (0)
 #define A (&r[w[4] >> 1])
 #define B (&r[w[5] >> 1])
     NEXT;
@@ -287,12 +336,12 @@ do_watch:
     f->at = w;
     m->observer->see(m->observer->ctx, m, f, w);
     goto *labels[(uint8_t)*w];
-do_const: {
+do_const : {
     value v = f->run->tree->consts[w[2]];
     r[w[1]] = value_retain(v);
     STEP(3);
 }
-do_move: {
+do_move : {
     value *s = &r[w[2] >> 1];
     r[w[1]] = *s;
     s->tag = V_UNDEF;
@@ -301,7 +350,7 @@ do_move: {
 do_copy:
     r[w[1]] = value_retain(r[w[2] >> 1]);
     STEP(3);
-do_drop: {
+do_drop : {
     value v = r[w[1]];
     if (value_is_heap(v)) {
         r[w[1]].tag = V_UNDEF;
@@ -312,7 +361,7 @@ do_drop: {
 do_jump:
     w = f->run->w + w[1];
     NEXT;
-do_go: {
+do_go : {
     const value *c = &r[w[1] >> 1];
     if (c->tag != V_BOOL) goto not_bool;
     if (INTERRUPTED(m)) goto interrupted;
@@ -322,7 +371,7 @@ do_go: {
     }
     STEP(3);
 }
-do_go_not: {
+do_go_not : {
     const value *c = &r[w[1] >> 1];
     if (c->tag != V_BOOL) goto not_bool;
     if (!c->u.i) {
@@ -331,7 +380,7 @@ do_go_not: {
     }
     STEP(3);
 }
-do_range: {
+do_range : {
     int64_t lo, hi;
     if (!bound_of(m, &r[w[1] >> 1], &lo) || !bound_of(m, &r[w[2] >> 1], &hi)) goto fail;
     put_i64(&r[w[3]], (int64_t)((uint64_t)lo - 1)); /* RANGE_NEXT comes before the first iteration, too */
@@ -339,7 +388,7 @@ do_range: {
     if (lo >= hi) put_i64(&r[w[3]], (int64_t)((uint64_t)hi - 1));
     STEP(5);
 }
-do_range_next: {
+do_range_next : {
     int64_t i = (int64_t)((uint64_t)r[w[1]].u.i + 1);
     if (INTERRUPTED(m)) goto interrupted;
     if (i < r[w[2]].u.i) {
@@ -372,7 +421,7 @@ do_tapes_next:
         if (!tapes_next(m, f, w, &w)) goto fail;
         NEXT;
     }
-do_keep: {
+do_keep : {
     value *s = &r[w[2] >> 1];
     if (s->tag == V_RESIDUAL) {
         residual *p = as_residual(*s);
@@ -389,7 +438,7 @@ do_keep: {
     r[w[1]] = v;
     STEP(3);
 }
-do_keep_end: {
+do_keep_end : {
     value v = r[w[1]];
     if (v.tag == V_RESIDUAL) keep_leave(m);
     r[w[1]].tag = V_UNDEF;
@@ -415,25 +464,28 @@ do_prim_keep:
     if (!exec_prim(x, f, w, true)) goto fail;
     STEP(4 + w[2]);
 
-#define ARITH(OP, C)                                                                                 \
-    {                                                                                                \
-        const value *a = A, *b = B;                                                                  \
-        if (a->tag == V_F64 && b->tag == V_F64) put_f64(&r[w[3]], a->u.f C b->u.f, WEAKER(a, b));    \
-        else if (!scalar_arith(OP, a, b, &r[w[3]])) goto do_prim;                                    \
-        x->ops++;                                                                                    \
-        STEP(6);                                                                                     \
+#define ARITH(OP, C) \
+    { \
+        const value *a = A, *b = B; \
+        if (a->tag == V_F64 && b->tag == V_F64) put_f64(&r[w[3]], a->u.f C b->u.f, WEAKER(a, b)); \
+        else if (!scalar_arith(OP, a, b, &r[w[3]])) goto do_prim; \
+        x->ops++; \
+        STEP(6); \
     }
-do_add: ARITH(RUN_ADD, +)
-do_sub: ARITH(RUN_SUB, -)
-do_mul: ARITH(RUN_MUL, *)
-do_div: {
+do_add:
+    ARITH(RUN_ADD, +)
+do_sub:
+    ARITH(RUN_SUB, -)
+do_mul:
+    ARITH(RUN_MUL, *)
+do_div : {
     const value *a = A, *b = B;
     if (a->tag == V_F64 && b->tag == V_F64) put_f64(&r[w[3]], a->u.f / b->u.f, a->weak && b->weak ? WEAK_FLOAT : STRONG);
     else if (!scalar_arith(RUN_DIV, a, b, &r[w[3]])) goto do_prim;
     x->ops++;
     STEP(6);
 }
-do_neg: {
+do_neg : {
     const value *a = A;
     if (a->tag == V_F64) put_f64(&r[w[3]], -a->u.f, a->weak);
     else if (a->tag == V_F32) r[w[3]] = (value){.tag = V_F32, .u.f = -a->u.f};
@@ -442,48 +494,51 @@ do_neg: {
     x->ops++;
     STEP(5);
 }
-#define COMPARE(OP, C)                                                                               \
-    {                                                                                                \
-        const value *a = A, *b = B;                                                                  \
-        if (a->tag == V_F64 && b->tag == V_F64) put_bool(&r[w[3]], a->u.f C b->u.f);                 \
-        else if (!scalar_compare(OP, a, b, &r[w[3]])) goto do_prim;                                  \
-        x->ops++;                                                                                    \
-        STEP(6);                                                                                     \
+#define COMPARE(OP, C) \
+    { \
+        const value *a = A, *b = B; \
+        if (a->tag == V_F64 && b->tag == V_F64) put_bool(&r[w[3]], a->u.f C b->u.f); \
+        else if (!scalar_compare(OP, a, b, &r[w[3]])) goto do_prim; \
+        x->ops++; \
+        STEP(6); \
     }
-do_lt: COMPARE(RUN_LT, <)
-do_le: COMPARE(RUN_LE, <=)
-do_gt: COMPARE(RUN_GT, >)
-do_ge: COMPARE(RUN_GE, >=)
-do_eq: COMPARE(RUN_EQ, ==)
-do_ne: COMPARE(RUN_NE, !=)
-do_zmul: {
+do_lt:
+    COMPARE(RUN_LT, <)
+do_le:
+    COMPARE(RUN_LE, <=)
+do_gt:
+    COMPARE(RUN_GT, >)
+do_ge:
+    COMPARE(RUN_GE, >=)
+do_eq:
+    COMPARE(RUN_EQ, ==)
+do_ne:
+    COMPARE(RUN_NE, !=)
+do_zmul : {
     const value *a = A, *b = B;
-    if (a->tag == V_F64 && b->tag == V_F64)
-        put_f64(&r[w[3]], a->u.f == 0 ? 0.0 : a->u.f * b->u.f, WEAKER(a, b));
+    if (a->tag == V_F64 && b->tag == V_F64) put_f64(&r[w[3]], a->u.f == 0 ? 0.0 : a->u.f * b->u.f, WEAKER(a, b));
     else if (a->tag == V_ZERO || b->tag == V_ZERO) {
         operand_done(m, r, w[4]);
         operand_done(m, r, w[5]);
         r[w[3]] = value_zero();
-    } else if (a->tag == V_F32 && b->tag == V_F32)
-        r[w[3]] = value_f32(a->u.f == 0 ? 0.0f : (float)a->u.f * (float)b->u.f);
+    } else if (a->tag == V_F32 && b->tag == V_F32) r[w[3]] = value_f32(a->u.f == 0 ? 0.0f : (float)a->u.f * (float)b->u.f);
     else goto do_prim;
     x->ops++;
     STEP(6);
 }
-do_acc: {
+do_acc : {
     const value *a = A, *b = B;
     if (a->tag == V_F64 && b->tag == V_F64 && !a->weak == !b->weak) put_f64(&r[w[3]], a->u.f + b->u.f, a->weak ? WEAK_FLOAT : STRONG);
     else if (a->tag == V_ZERO || b->tag == V_ZERO) {
         uint32_t zero = a->tag == V_ZERO ? 4 : 5;
         value v = operand_take(r, w[9 - zero]);
         r[w[3]] = v;
-    } else if (a->tag == V_F32 && b->tag == V_F32)
-        r[w[3]] = value_f32((float)a->u.f + (float)b->u.f);
+    } else if (a->tag == V_F32 && b->tag == V_F32) r[w[3]] = value_f32((float)a->u.f + (float)b->u.f);
     else goto do_prim;
     x->ops++;
     STEP(6);
 }
-do_fit: {
+do_fit : {
     const value *c = A, *want = B;
     if (c->tag == V_ZERO) {
         operand_done(m, r, w[5]);
@@ -494,13 +549,13 @@ do_fit: {
     x->ops++;
     STEP(6);
 }
-do_form: {
+do_form : {
     const value *v = A;
     if (!value_is_scalar(*v)) goto do_prim;
     r[w[3]] = (value){.tag = V_FORM, .aux = (uint32_t)scalar_dtype(*v) | (uint32_t)v->weak << 8};
     STEP(5);
 }
-do_index: {
+do_index : {
     value v;
     if (!scalar_index(A, B, &v)) goto do_prim;
     operand_done(m, r, w[4]);
@@ -509,7 +564,7 @@ do_index: {
     STEP(6);
 }
 
-do_setindex: {
+do_setindex : {
     if (!(w[4] & 1) || !scalar_setindex(A, B, &r[w[6] >> 1])) goto do_prim;
     value v = operand_take(r, w[4]);
     r[w[3]] = v;
@@ -517,7 +572,7 @@ do_setindex: {
     STEP(7);
 }
 
-do_tuple: {
+do_tuple : {
     uint32_t n = w[1];
     tuple *t = tuple_new(m, n, n);
     if (!t) goto fail;
@@ -525,7 +580,7 @@ do_tuple: {
     r[w[2]] = value_object(&t->h);
     STEP(3 + n);
 }
-do_unpack: {
+do_unpack : {
     uint32_t n = w[1];
     const value *s = &r[w[3 + n] >> 1];
     if (s->tag == V_ZERO) {
@@ -549,25 +604,29 @@ do_unpack: {
     value_release(m, v);
     STEP(4 + n);
 }
-do_call: {
+do_call : {
     if (INTERRUPTED(m)) goto interrupted;
     f->at = w;
     if (!exec_call(x, f, w)) goto fail;
     if (x->frame == f) STEP(4 + w[2] + w[3]); /* a lenient call of nothing */
     ENTER();
 }
-#define CALL_LIKE(fn)                                                                                \
-    {                                                                                                \
-        f->at = w;                                                                                   \
-        if (!fn(x, f, w)) goto fail;                                                                 \
-        if (x->frame == f) STEP(4 + w[2] + w[3]);                                                    \
-        ENTER();                                                                                     \
+#define CALL_LIKE(fn) \
+    { \
+        f->at = w; \
+        if (!fn(x, f, w)) goto fail; \
+        if (x->frame == f) STEP(4 + w[2] + w[3]); \
+        ENTER(); \
     }
-do_force: CALL_LIKE(exec_force)
-do_try: CALL_LIKE(exec_try)
-do_measure: CALL_LIKE(exec_measure)
-do_import: CALL_LIKE(exec_import)
-do_return: {
+do_force:
+    CALL_LIKE(exec_force)
+do_try:
+    CALL_LIKE(exec_try)
+do_measure:
+    CALL_LIKE(exec_measure)
+do_import:
+    CALL_LIKE(exec_import)
+do_return : {
     uint32_t n = w[2];
     if (f->kind == FRAME_CALL && n == 1) {
         frame *up = f->up;
@@ -598,19 +657,19 @@ do_return: {
     if ((run_op)(uint8_t)*w == RUN_TAPES_NEXT) NEXT; /* an iteration was run for it */
     STEP(4 + w[2] + w[3]);
 }
-do_global: { /* nd ns d */
+do_global : { /* nd ns d */
     const value *v = table_get(m->globals, instr_at(f, w)->imm);
     if (!v) goto do_other;
     r[w[3]] = value_retain(*v);
     STEP(4);
 }
-do_defined: { /* nd ns d s */
+do_defined : { /* nd ns d s */
     if (r[w[4] >> 1].tag == V_UNDEF) goto do_other;
     value v = operand_take(r, w[4]);
     r[w[3]] = v;
     STEP(5);
 }
-do_seldef: { /* nd ns d s s s */
+do_seldef : { /* nd ns d s s s */
     bool given = r[w[4] >> 1].tag != V_UNDEF;
     value v = operand_take(r, given ? w[5] : w[6]);
     /* The one not chosen may be the other's register, and then does not die before this. */
@@ -619,7 +678,7 @@ do_seldef: { /* nd ns d s s s */
     r[w[3]] = v;
     STEP(7);
 }
-do_field: { /* nd ns d s */
+do_field : { /* nd ns d s */
     const value *s = &r[w[4] >> 1];
     if (s->tag != V_RECORD) goto do_other;
     int64_t k = record_find(as_record(*s), instr_at(f, w)->imm);
@@ -638,10 +697,10 @@ not_bool:
     bad_condition(m, &r[w[1] >> 1]);
     m->fail_arg = 0;
     goto fail;
-interrupted: {
+interrupted : {
     bool late = __atomic_exchange_n(&m->interrupt, 0, __ATOMIC_RELAXED) == INTERRUPT_TIME;
     vm_fail(m, DIAG_INTERRUPT, late ? "the time limit is over" : "interrupted");
-    }
+}
 fail:
     f->at = w;
     if (!exec_unwind(x)) return false;
@@ -687,8 +746,7 @@ bool vm_run(vm *m, code *c, value *out)
         m->random = random;
         value_release(m, m->globals);
         m->globals = globals;
-    } else
-        value_release(m, globals);
+    } else value_release(m, globals);
     if (fine && !x->frame) worth_report(m);
     return fine;
 }

@@ -26,10 +26,8 @@ static bool unknown_param(vm *m, const code *c, symbol name)
         text_printf(&t, "%s%s", n ? ", " : "", names[n]);
         n++;
     }
-    if (n)
-        vm_fail(m, DIAG_ARITY, "%s has no parameter `%s`; it has %s", code_display_name(c), name_of(m, name), text_str(&t));
-    else
-        vm_fail(m, DIAG_ARITY, "%s has no parameter `%s`, nor any that can be named", code_display_name(c), name_of(m, name));
+    if (n) vm_fail(m, DIAG_ARITY, "%s has no parameter `%s`; it has %s", code_display_name(c), name_of(m, name), text_str(&t));
+    else vm_fail(m, DIAG_ARITY, "%s has no parameter `%s`, nor any that can be named", code_display_name(c), name_of(m, name));
     const char *near = nearest_name(name_of(m, name), names, n);
     if (near) vm_help(m, "did you mean `%s`?", near);
     text_close(&t);
@@ -49,14 +47,18 @@ static bool missing_params(vm *m, const code *c, const tuple *t)
 }
 
 /* Where arguments go: the tuple being filled, and how many positions are in use. */
-typedef struct binding { vm *m; const code *c; tuple *t; uint32_t next; } binding;
+typedef struct binding {
+    vm *m;
+    const code *c;
+    tuple *t;
+    uint32_t next;
+} binding;
 
 static bool bind_named(binding *b, symbol name, value v)
 {
     int64_t k = param_named(b->c, name);
     if (k < 0) return unknown_param(b->m, b->c, name);
-    if (b->t->v[k].tag != V_UNDEF)
-        return vm_fail(b->m, DIAG_ARITY, "%s gets `%s` twice", code_display_name(b->c), name_of(b->m, name));
+    if (b->t->v[k].tag != V_UNDEF) return vm_fail(b->m, DIAG_ARITY, "%s gets `%s` twice", code_display_name(b->c), name_of(b->m, name));
     b->t->v[k] = value_retain(v);
     return true;
 }

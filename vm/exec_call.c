@@ -16,8 +16,7 @@ bool not_a_function(vm *m, value v)
         vm_fail(m, DIAG_TYPE, "this is not a function but %s%s%s", value_a_type(v), v.tag == V_ARRAY ? ", " : "",
                 v.tag == V_ARRAY ? text_str(&t) : "");
         if (v.tag == V_ARRAY) vm_help(m, "an element is written `x[i]`");
-    } else
-        vm_fail(m, DIAG_TYPE, "this is not a function but %s", v.tag == V_NONE ? "none" : text_str(&t));
+    } else vm_fail(m, DIAG_TYPE, "this is not a function but %s", v.tag == V_NONE ? "none" : text_str(&t));
     text_close(&t);
     return false;
 }

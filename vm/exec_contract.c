@@ -6,7 +6,12 @@
 #include "run.h"
 #include <string.h>
 
-typedef struct sizes { int64_t *of; symbol *from; bool *set; uint32_t n; } sizes; /* from: the argument that set it */
+typedef struct sizes {
+    int64_t *of;
+    symbol *from;
+    bool *set;
+    uint32_t n;
+} sizes; /* from: the argument that set it */
 
 static const char *sym(vm *m, symbol y) { return symbol_name(m->symbols, y); }
 
@@ -64,7 +69,8 @@ static bool check_kind(vm *m, const contract_list *l, const axis_contract *a, co
         put_axes(m, a, &why);
         broken(m, l, a, &why);
         const char *name = l->result || !a->what ? "x" : sym(m, a->what);
-        if (s->rank == 1 && a->rank == 2 && !a->rest) vm_help(m, "a vector is one row as `%s[none, :]`, one column as `%s[:, none]`", name, name);
+        if (s->rank == 1 && a->rank == 2 && !a->rest)
+            vm_help(m, "a vector is one row as `%s[none, :]`, one column as `%s[:, none]`", name, name);
         else if (s->rank < a->rank) vm_help(m, "`%s[none, ...]` has one axis more", name);
         else vm_help(m, "`%s[0]` has one axis less", name);
         return false;
@@ -127,8 +133,7 @@ bool exec_contract(struct exec *x, frame *f, const instr *i, const uint32_t *dst
     char *mem = small;
     if (bytes > sizeof small) {
         if (!(mem = memory_alloc(&m->mem, MEM_OTHER, bytes))) return vm_out_of_memory(m);
-    } else
-        memset(small, 0, sizeof small);
+    } else memset(small, 0, sizeof small);
     sizes z = {.of = (int64_t *)(void *)mem, .n = n};
     z.from = (symbol *)(void *)(z.of + n);
     z.set = (bool *)(z.from + n);

@@ -34,13 +34,34 @@ static const uint32_t *operand_words(const uint32_t *w)
 {
     run_op o = (run_op)(uint8_t)*w;
     switch (o) {
-    case RUN_CONST: case RUN_MOVE: case RUN_COPY: case RUN_DROP: case RUN_JUMP: case RUN_GO:
-    case RUN_RANGE_NEXT: case RUN_STEP: case RUN_TAPES: case RUN_TAPES_NEXT: case RUN_KEEP: case RUN_KEEP_END: return NULL;
-    case RUN_GO_NOT: case RUN_RANGE: return w + 1;
+    case RUN_CONST:
+    case RUN_MOVE:
+    case RUN_COPY:
+    case RUN_DROP:
+    case RUN_JUMP:
+    case RUN_GO:
+    case RUN_RANGE_NEXT:
+    case RUN_STEP:
+    case RUN_TAPES:
+    case RUN_TAPES_NEXT:
+    case RUN_KEEP:
+    case RUN_KEEP_END: return NULL;
+    case RUN_GO_NOT:
+    case RUN_RANGE: return w + 1;
     case RUN_TUPLE: return w + 3;
-    case RUN_CALL: case RUN_FORCE: case RUN_TRY: case RUN_MEASURE: case RUN_IMPORT: return w + 4 + w[2];
-    case RUN_UNPACK: case RUN_RETURN: case RUN_CLOSURE: case RUN_GLOBAL: case RUN_DEFINED: case RUN_SELDEF:
-    case RUN_FIELD: case RUN_OTHER: return w + 3 + w[1];
+    case RUN_CALL:
+    case RUN_FORCE:
+    case RUN_TRY:
+    case RUN_MEASURE:
+    case RUN_IMPORT: return w + 4 + w[2];
+    case RUN_UNPACK:
+    case RUN_RETURN:
+    case RUN_CLOSURE:
+    case RUN_GLOBAL:
+    case RUN_DEFINED:
+    case RUN_SELDEF:
+    case RUN_FIELD:
+    case RUN_OTHER: return w + 3 + w[1];
     default: return w + 4; /* PRIM's layout */
     }
 }
@@ -91,7 +112,8 @@ void exec_locate(struct exec *x, frame *f)
         frame *user = g;
         while (user && (!instr_of(user) || !instr_of(user)->at.src || supplied(instr_of(user)->at.src))) user = user->up;
         if (user) diag_label_add(m->error, caret(instr_of(user)), "%s", "");
-        if (user && i->op == OP_CODE_PRIM && i->imm < prim_count && !strncmp(prims[i->imm].name, "__", 2)) return; /* how it was found out */
+        if (user && i->op == OP_CODE_PRIM && i->imm < prim_count && !strncmp(prims[i->imm].name, "__", 2))
+            return; /* how it was found out */
     }
     diag_label_add(m->error, caret(i), "%s", "");
     m->error->adjoint = i->flags & INSTR_ADJOINT;
@@ -106,8 +128,8 @@ static void add_frame(vm *m, const frame *f)
     if (!i || !i->at.src) return; /* a primitive as a value: its caller says more */
     bool nameless = !f->run->code->name && !(f->run->code->primal && f->run->code->primal->name);
     bool top = f->kind == FRAME_ENTRY && (!f->fn || (!f->up && nameless)); /* a script, or an entry of the prompt */
-    if (nameless && supplied(i->at.src)) return; /* what grad and its kin, and pictures, are made of */
-    if (top && m->error->nframes == 0) return; /* no call at all: the label says it */
+    if (nameless && supplied(i->at.src)) return;                           /* what grad and its kin, and pictures, are made of */
+    if (top && m->error->nframes == 0) return;                             /* no call at all: the label says it */
     diag_frame_add(m->error, caret(i), top ? NULL : code_display_name(f->run->code));
 }
 
@@ -123,7 +145,11 @@ static void release_slots(vm *m, frame *f)
 static bool catchable(const vm *m)
 {
     switch (m->error->code) {
-    case DIAG_MEMORY: case DIAG_BUDGET: case DIAG_INTERRUPT: case DIAG_INTERNAL: case DIAG_NAN: return false;
+    case DIAG_MEMORY:
+    case DIAG_BUDGET:
+    case DIAG_INTERRUPT:
+    case DIAG_INTERNAL:
+    case DIAG_NAN: return false;
     default: return true;
     }
 }

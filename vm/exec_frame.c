@@ -30,11 +30,16 @@ static uint32_t cost_of(const prim *p)
 
 bool exec_open(vm *m)
 {
-    static const struct { const char *name; uint8_t op; } fast[] = {
-        {"add", RUN_ADD}, {"sub", RUN_SUB}, {"mul", RUN_MUL}, {"div", RUN_DIV}, {"neg", RUN_NEG},
-        {"lt", RUN_LT}, {"le", RUN_LE}, {"gt", RUN_GT}, {"ge", RUN_GE}, {"eq", RUN_EQ}, {"ne", RUN_NE},
-        {"zmul", RUN_ZMUL}, {"acc", RUN_ACC}, {"reduce_to", RUN_FIT}, {"spread_to", RUN_FIT},
-        {"form", RUN_FORM}, {"index", RUN_INDEX}, {"setindex", RUN_SETINDEX},
+    static const struct {
+        const char *name;
+        uint8_t op;
+    } fast[] = {
+        {"add", RUN_ADD},   {"sub", RUN_SUB},       {"mul", RUN_MUL},
+        {"div", RUN_DIV},   {"neg", RUN_NEG},       {"lt", RUN_LT},
+        {"le", RUN_LE},     {"gt", RUN_GT},         {"ge", RUN_GE},
+        {"eq", RUN_EQ},     {"ne", RUN_NE},         {"zmul", RUN_ZMUL},
+        {"acc", RUN_ACC},   {"reduce_to", RUN_FIT}, {"spread_to", RUN_FIT},
+        {"form", RUN_FORM}, {"index", RUN_INDEX},   {"setindex", RUN_SETINDEX},
     };
     struct exec *x = memory_alloc(&m->mem, MEM_OTHER, sizeof *x);
     if (!x) return vm_out_of_memory(m);
@@ -54,8 +59,9 @@ bool exec_open(vm *m)
         if (name[0] == '_' && name[1] == '_') name += 2;
         for (size_t k = 0; k < sizeof fast / sizeof *fast; k++)
             if (!strcmp(fast[k].name, name)) x->fast[i] = fast[k].op;
-        x->joins[i] = m->config.fuse && !m->config.trace_nan && ((prims[i].tile && prims[i].kernel == kern_elementwise) || i == PRIM_sum || i == PRIM_mean ||
-                      x->fast[i] == RUN_FIT || x->fast[i] == RUN_ACC || x->fast[i] == RUN_FORM);
+        x->joins[i] = m->config.fuse && !m->config.trace_nan &&
+                      ((prims[i].tile && prims[i].kernel == kern_elementwise) || i == PRIM_sum || i == PRIM_mean || x->fast[i] == RUN_FIT ||
+                       x->fast[i] == RUN_ACC || x->fast[i] == RUN_FORM);
     }
     return true;
 }
@@ -111,8 +117,8 @@ bool segment_push(struct exec *x, size_t bytes)
     else s = memory_alloc(mem, MEM_FRAME, want);
     if (!s) {
         if (x->depth < 100) return vm_out_of_memory(x->m);
-        vm_fail(x->m, DIAG_MEMORY, "a recursion of %llu calls needs more memory than there is%s",
-                (unsigned long long)x->depth, mem->limit == SIZE_MAX ? "" : " under the limit");
+        vm_fail(x->m, DIAG_MEMORY, "a recursion of %llu calls needs more memory than there is%s", (unsigned long long)x->depth,
+                mem->limit == SIZE_MAX ? "" : " under the limit");
         return false;
     }
     s->bytes = want;

@@ -70,9 +70,7 @@ bool exec_looptape(struct exec *x, frame *f, const instr *i, const uint32_t *dst
     case OP_CODE_OFFER: return op_offer(m, f, i, src);
     case OP_CODE_ENTRY: return op_entry(m, f, i, src);
     case OP_CODE_LOOPEND: fine = looptape_end(m, as_looptape(f->r[src[0] >> 1])); break;
-    default: /* VIEW */
-        out = looptape_view(m, as_looptape(f->r[src[0] >> 1]), i->imm >> 16, i->imm & 0xffff);
-        fine = out.tag != V_UNDEF;
+    default: /* VIEW */ out = looptape_view(m, as_looptape(f->r[src[0] >> 1]), i->imm >> 16, i->imm & 0xffff); fine = out.tag != V_UNDEF;
     }
     if (!fine) return false;
     if (i->op != OP_CODE_LOOPTAPE) operand_done(m, f->r, src[0]);

@@ -8,8 +8,7 @@
 
 static bool fail_unpack(vm *m, const value *v, uint32_t n)
 {
-    if (v->tag == V_TUPLE)
-        return vm_fail(m, DIAG_VALUE, "a tuple of %u cannot be taken apart into %u", as_tuple(*v)->n, n);
+    if (v->tag == V_TUPLE) return vm_fail(m, DIAG_VALUE, "a tuple of %u cannot be taken apart into %u", as_tuple(*v)->n, n);
     return vm_fail(m, DIAG_TYPE, "%u values are taken out of a tuple, and this is %s", n, value_a_type(*v));
 }
 
@@ -96,8 +95,8 @@ static bool no_field(vm *m, const record *r, symbol name)
 static bool not_a_record(vm *m, value v, symbol name, bool set)
 {
     m->fail_arg = 0;
-    return vm_fail(m, DIAG_TYPE, "a field `%s` is %s of a record, and this is %s", symbol_name(m->symbols, name),
-                   set ? "set" : "asked", value_a_type(v));
+    return vm_fail(m, DIAG_TYPE, "a field `%s` is %s of a record, and this is %s", symbol_name(m->symbols, name), set ? "set" : "asked",
+                   value_a_type(v));
 }
 
 static bool op_field(vm *m, frame *f, const instr *i, const uint32_t *src)
@@ -268,8 +267,7 @@ static bool op_tapepop(vm *m, frame *f, const instr *i, const uint32_t *dst, con
     if (fine) {
         f->r[dst[0]] = t;
         for (uint32_t k = 0; k < n; k++) f->r[dst[1 + k]] = v[k];
-    } else
-        value_release(m, t);
+    } else value_release(m, t);
     if (v != small) memory_free(&m->mem, MEM_FRAME, v, n * sizeof *v);
     return fine;
 }
@@ -333,7 +331,11 @@ bool exec_other(struct exec *x, frame *f, const uint32_t *w)
         m->spilling = was.aux & 2;
         return true;
     }
-    case OP_CODE_LOOPTAPE: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);
+    case OP_CODE_LOOPTAPE:
+    case OP_CODE_OFFER:
+    case OP_CODE_ENTRY:
+    case OP_CODE_LOOPEND:
+    case OP_CODE_VIEW: return exec_looptape(x, f, i, dst, src);
     case OP_CODE_TAPEPUSH: fine = op_tapepush(m, f, i, src, &out); break;
     case OP_CODE_TAPEPOP: return op_tapepop(m, f, i, dst, src);
     default: return vm_fail(m, DIAG_INTERNAL, "`%s` cannot be run", op_rows[i->op].name);

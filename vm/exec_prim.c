@@ -83,7 +83,13 @@ static bool blame(vm *m, const frame *f, const uint32_t *w, const prim *p, value
 
 /* --- applying ------------------------------------------------------------------------------- */
 
-typedef struct apply { const prim *p; uint32_t number, n, origin; const value *args; uint64_t last; bool keepable; } apply;
+typedef struct apply {
+    const prim *p;
+    uint32_t number, n, origin;
+    const value *args;
+    uint64_t last;
+    bool keepable;
+} apply;
 
 /* What reads the world and sets the random state (load) has two values kept: its result, and after it the state
    it set, an i64 pair, or none when it set none. */

@@ -7,7 +7,8 @@
 static const uint32_t palette[] = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9, 0x7f7f7f, 0x000000};
 
 /* Nine stops of Matplotlib's viridis (CC0). */
-uint32_t figure_color(double x) {
+uint32_t figure_color(double x)
+{
     static const uint32_t stops[] = {0x440154, 0x472d7b, 0x3b528b, 0x2c728e, 0x21918c, 0x28ae80, 0x5ec962, 0xaddc30, 0xfde725};
     x = isnan(x) ? 0 : x < 0 ? 0 : x > 1 ? 1 : x;
     int i = x >= 1 ? 7 : (int)(x * 8);
@@ -22,7 +23,8 @@ uint32_t figure_color(double x) {
 
 /* --- reading -------------------------------------------------------------------------------------- */
 
-static double *numbers(prim_call *c, figure *f, const shaped *s) {
+static double *numbers(prim_call *c, figure *f, const shaped *s)
+{
     double *x = arena_alloc(&f->room, (size_t)(s->size + 1) * sizeof *x);
     if (x) copy_converted(s, DTYPE_F64, x);
     else vm_out_of_memory(c->vm);
@@ -33,7 +35,8 @@ static const char *words(value v) { return v.tag == V_STRING ? as_string(v)->s :
 /* The k-th of a tuple, or v itself. */
 static value part_of(value v, int k) { return v.tag != V_TUPLE ? v : (uint32_t)k < as_tuple(v)->n ? as_tuple(v)->v[k] : value_none(); }
 
-static bool add_curve(prim_call *c, figure *f, value x, const shaped *y, value label, value style) {
+static bool add_curve(prim_call *c, figure *f, value x, const shaped *y, value label, value style)
+{
     if (f->n == CURVES_MAX) return prim_fail(c, 1, DIAG_VALUE, "more than %d curves", CURVES_MAX);
     curve *u = &f->curves[f->n];
     *u = (curve){.n = y->size, .label = words(label), .color = palette[f->n % 8], .line = true};
@@ -51,18 +54,21 @@ static bool add_curve(prim_call *c, figure *f, value x, const shaped *y, value l
     }
     const char *t = words(style);
     if (t) {
-        if (t[strspn(t, "-.o")]) return prim_fail(c, 7, DIAG_VALUE, "style must be made of - (a line), -- (dashed) and o or . (dots), not \"%s\"", t);
+        if (t[strspn(t, "-.o")])
+            return prim_fail(c, 7, DIAG_VALUE, "style must be made of - (a line), -- (dashed) and o or . (dots), not \"%s\"", t);
         u->line = strchr(t, '-') != NULL, u->dashed = strstr(t, "--") != NULL, u->dots = strpbrk(t, "o.") != NULL;
     }
     f->n++;
     return true;
 }
 
-static bool read_plot(prim_call *c, const value *a, figure *f) {
+static bool read_plot(prim_call *c, const value *a, figure *f)
+{
     value x = a[0], y = a[1];
     if (y.tag == V_NONE) y = x, x = value_none();
     const char *log = words(a[6]);
-    if (log && strcmp(log, "x") && strcmp(log, "y") && strcmp(log, "xy")) return prim_fail(c, 6, DIAG_VALUE, "log must be \"x\", \"y\" or \"xy\", not \"%s\"", log);
+    if (log && strcmp(log, "x") && strcmp(log, "y") && strcmp(log, "xy"))
+        return prim_fail(c, 6, DIAG_VALUE, "log must be \"x\", \"y\" or \"xy\", not \"%s\"", log);
     f->log_x = log && strchr(log, 'x'), f->log_y = log && strchr(log, 'y');
     shaped s;
     if (y.tag == V_TUPLE) {
@@ -72,7 +78,8 @@ static bool read_plot(prim_call *c, const value *a, figure *f) {
         }
         return true;
     }
-    if (!shaped_of(&y, &s) || s.rank == 0 || s.rank > 2) return prim_fail(c, 1, DIAG_TYPE, "y must be a vector, a matrix of columns, or a tuple of vectors");
+    if (!shaped_of(&y, &s) || s.rank == 0 || s.rank > 2)
+        return prim_fail(c, 1, DIAG_TYPE, "y must be a vector, a matrix of columns, or a tuple of vectors");
     if (s.rank == 1) return add_curve(c, f, part_of(x, 0), &s, part_of(a[2], 0), part_of(a[7], 0));
     for (int64_t k = 0; k < s.shape[1]; k++) {
         shaped column = s;
@@ -83,7 +90,8 @@ static bool read_plot(prim_call *c, const value *a, figure *f) {
     return true;
 }
 
-static bool read_hist(prim_call *c, const value *a, figure *f) {
+static bool read_hist(prim_call *c, const value *a, figure *f)
+{
     shaped s;
     int64_t bins = 10;
     if (!shaped_of(&a[0], &s)) return prim_fail(c, 0, DIAG_TYPE, "x must be numbers");
@@ -108,9 +116,11 @@ static bool read_hist(prim_call *c, const value *a, figure *f) {
     return true;
 }
 
-static bool read_image(prim_call *c, const value *a, figure *f) {
+static bool read_image(prim_call *c, const value *a, figure *f)
+{
     shaped s;
-    if (!shaped_of(&a[0], &s) || s.rank < 2 || s.rank > 3 || (s.rank == 3 && s.shape[2] != 3 && s.shape[2] != 1 && s.shape[2] != 4) || s.size == 0)
+    if (!shaped_of(&a[0], &s) || s.rank < 2 || s.rank > 3 || (s.rank == 3 && s.shape[2] != 3 && s.shape[2] != 1 && s.shape[2] != 4) ||
+        s.size == 0)
         return prim_fail(c, 0, DIAG_SHAPE, "x must be [height, width] or [height, width, 1, 3 or 4 channels]");
     double *x = numbers(c, f, &s);
     f->ih = s.shape[0], f->iw = s.shape[1];
@@ -130,18 +140,23 @@ static bool read_image(prim_call *c, const value *a, figure *f) {
     for (int64_t i = 0; i < f->ih * f->iw; i++)
         for (int k = 0; k < 3; k++) {
             double v = ch == 1 ? 0 : x[i * ch + k] * scale + 0.5;
-            f->pixels[i * 3 + k] = ch == 1 ? (uint8_t)(figure_color((x[i] - f->lo) / (f->hi - f->lo)) >> (16 - 8 * k)) : !(v > 0) ? 0 : v > 255 ? 255 : (uint8_t)v;
+            f->pixels[i * 3 + k] = ch == 1    ? (uint8_t)(figure_color((x[i] - f->lo) / (f->hi - f->lo)) >> (16 - 8 * k))
+                                   : !(v > 0) ? 0
+                                   : v > 255  ? 255
+                                              : (uint8_t)v;
         }
     return true;
 }
 
-static void reach(double x, double *lo, double *hi) {
+static void reach(double x, double *lo, double *hi)
+{
     if (!isfinite(x)) return;
     *lo = x < *lo ? x : *lo, *hi = x > *hi ? x : *hi;
 }
 
 /* On log axes numbers become their logarithms (those not above 0 are left out); then what the axes span. */
-static void find_range(figure *f) {
+static void find_range(figure *f)
+{
     f->x0 = f->y0 = INFINITY, f->x1 = f->y1 = -INFINITY;
     bool bars = false;
     for (int k = 0; k < f->n; k++) {
@@ -167,7 +182,8 @@ static void find_range(figure *f) {
     if (!bars) f->y0 -= dy;
 }
 
-bool figure_read(prim_call *c, value made, figure *f) {
+bool figure_read(prim_call *c, value made, figure *f)
+{
     memset(f, 0, sizeof *f);
     arena_open(&f->room, &c->vm->mem, MEM_OTHER);
     const value *a = as_tuple(made)->v + 1;
@@ -182,7 +198,8 @@ void figure_close(figure *f) { arena_close(&f->room); }
 
 /* --- ticks ---------------------------------------------------------------------------------------- */
 
-static void put_label(double x, double step, char *out) {
+static void put_label(double x, double step, char *out)
+{
     if (fabs(x) < step * 1e-9) x = 0;
     int digits = (int)ceil(-log10(step) - 1e-9);
     if (digits < 0) digits = 0;
@@ -194,7 +211,8 @@ static void put_label(double x, double step, char *out) {
     } else snprintf(out, 16, "%.*f", digits, x);
 }
 
-int figure_ticks(double lo, double hi, bool log, double *at, char labels[][16]) {
+int figure_ticks(double lo, double hi, bool log, double *at, char labels[][16])
+{
     int n = 0;
     if (lo > hi) {
         double t = lo;
@@ -224,15 +242,19 @@ int figure_ticks(double lo, double hi, bool log, double *at, char labels[][16]) 
 
 /* --- layout --------------------------------------------------------------------------------------- */
 
-typedef struct frame { double x, y, w, h; } frame;
+typedef struct frame {
+    double x, y, w, h;
+} frame;
 static double at_x(const figure *f, const frame *p, double x) { return p->x + (x - f->x0) / (f->x1 - f->x0) * p->w; }
 static double at_y(const figure *f, const frame *p, double y) { return p->y + p->h - (y - f->y0) / (f->y1 - f->y0) * p->h; }
 
-static void line(canvas *c, double x0, double y0, double x1, double y1, double width, uint32_t color) {
+static void line(canvas *c, double x0, double y0, double x1, double y1, double width, uint32_t color)
+{
     c->path(c, 2, (double[]){x0, y0, x1, y1}, width, color, false);
 }
 
-static void draw_curve(const figure *f, canvas *c, const frame *p, const curve *u) {
+static void draw_curve(const figure *f, canvas *c, const frame *p, const curve *u)
+{
     if (u->bars) {
         for (int64_t i = 0; i < u->n; i++) {
             double x = at_x(f, p, u->x[i]), w = at_x(f, p, u->x[i + 1]) - x, y = at_y(f, p, u->y[i]), gap = w > 4 ? 0.5 : 0;
@@ -255,7 +277,8 @@ static void draw_curve(const figure *f, canvas *c, const frame *p, const curve *
     }
 }
 
-static void draw_axes(const figure *f, canvas *c, const frame *p, bool grid) {
+static void draw_axes(const figure *f, canvas *c, const frame *p, bool grid)
+{
     double at[12];
     char labels[12][16];
     int n = figure_ticks(f->x0, f->x1, f->log_x, at, labels);
@@ -274,11 +297,14 @@ static void draw_axes(const figure *f, canvas *c, const frame *p, bool grid) {
         line(c, p->x - 4, y, p->x, y, 1, 0x444444);
         c->text(c, p->x - 8, y + 4, 12, 1, false, 0x333333, labels[i]);
     }
-    if (!grid) c->path(c, 5, (double[]){p->x, p->y, p->x + p->w, p->y, p->x + p->w, p->y + p->h, p->x, p->y + p->h, p->x, p->y}, 1, 0x444444, false);
+    if (!grid)
+        c->path(c, 5, (double[]){p->x, p->y, p->x + p->w, p->y, p->x + p->w, p->y + p->h, p->x, p->y + p->h, p->x, p->y}, 1, 0x444444,
+                false);
 }
 
 /* In the corner where the fewest points are. */
-static void draw_legend(const figure *f, canvas *c, const frame *p) {
+static void draw_legend(const figure *f, canvas *c, const frame *p)
+{
     double w = 0;
     int n = 0;
     for (int k = 0; k < f->n; k++)
@@ -315,7 +341,8 @@ static void draw_legend(const figure *f, canvas *c, const frame *p) {
     }
 }
 
-void figure_draw(const figure *f, canvas *c, double w, double h) {
+void figure_draw(const figure *f, canvas *c, double w, double h)
+{
     double at[12], wide = 0;
     char labels[12][16];
     int n = figure_ticks(f->y0, f->y1, f->log_y, at, labels);

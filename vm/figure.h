@@ -11,9 +11,9 @@
 typedef struct curve {
     int64_t n;
     double *x, *y;
-    const char *label;  /* NULL: none */
+    const char *label;             /* NULL: none */
     bool line, dashed, dots, bars; /* bars: n counts between n + 1 edges x */
-    uint32_t color;     /* 0xrrggbb */
+    uint32_t color;                /* 0xrrggbb */
 } curve;
 
 typedef struct figure {
@@ -22,10 +22,10 @@ typedef struct figure {
     curve curves[CURVES_MAX];
     const char *title, *xlabel, *ylabel;
     bool log_x, log_y;
-    double x0, x1, y0, y1;  /* what the axes span; logarithms of it on log axes */
-    uint8_t *pixels;        /* imshow: [ih, iw] of rgb */
+    double x0, x1, y0, y1; /* what the axes span; logarithms of it on log axes */
+    uint8_t *pixels;       /* imshow: [ih, iw] of rgb */
     int64_t iw, ih;
-    double lo, hi;          /* the colours' range; lo > hi: a picture in its own colours */
+    double lo, hi; /* the colours' range; lo > hi: a picture in its own colours */
 } figure;
 
 typedef struct canvas {

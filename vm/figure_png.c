@@ -7,18 +7,25 @@
 
 #define SCALE 2 /* pixels a unit */
 
-typedef struct pixels { canvas c; int w, h; uint8_t *rgb, *mask; } pixels;
+typedef struct pixels {
+    canvas c;
+    int w, h;
+    uint8_t *rgb, *mask;
+} pixels;
 
-static double distance(double x, double y, const double *a, const double *b) {
+static double distance(double x, double y, const double *a, const double *b)
+{
     double dx = b[0] - a[0], dy = b[1] - a[1], n = dx * dx + dy * dy, t = n > 0 ? ((x - a[0]) * dx + (y - a[1]) * dy) / n : 0;
     t = t < 0 ? 0 : t > 1 ? 1 : t;
     return hypot(x - a[0] - t * dx, y - a[1] - t * dy);
 }
 
 /* The segment into the mask; coordinates and radius in pixels. */
-static void stroke(pixels *p, const double *a, const double *b, double radius) {
+static void stroke(pixels *p, const double *a, const double *b, double radius)
+{
     double r = radius + 1;
-    int x0 = (int)floor(fmin(a[0], b[0]) - r), x1 = (int)ceil(fmax(a[0], b[0]) + r), y0 = (int)floor(fmin(a[1], b[1]) - r), y1 = (int)ceil(fmax(a[1], b[1]) + r);
+    int x0 = (int)floor(fmin(a[0], b[0]) - r), x1 = (int)ceil(fmax(a[0], b[0]) + r), y0 = (int)floor(fmin(a[1], b[1]) - r),
+        y1 = (int)ceil(fmax(a[1], b[1]) + r);
     x0 = x0 < 0 ? 0 : x0, y0 = y0 < 0 ? 0 : y0, x1 = x1 > p->w ? p->w : x1, y1 = y1 > p->h ? p->h : y1;
     double slope = b[1] != a[1] ? (b[0] - a[0]) / (b[1] - a[1]) : 0;
     for (int y = y0; y < y1; y++) {
@@ -37,7 +44,8 @@ static void stroke(pixels *p, const double *a, const double *b, double radius) {
     }
 }
 
-static void blend(uint8_t *to, uint32_t color, double part) {
+static void blend(uint8_t *to, uint32_t color, double part)
+{
     for (int k = 0; k < 3; k++) {
         double c = color >> (16 - 8 * k) & 255;
         to[k] = (uint8_t)(to[k] + (c - to[k]) * part + 0.5);
@@ -45,7 +53,8 @@ static void blend(uint8_t *to, uint32_t color, double part) {
 }
 
 /* The mask's box in colour, and the mask emptied. */
-static void pour(pixels *p, double lx, double ly, double hx, double hy, uint32_t color, double most) {
+static void pour(pixels *p, double lx, double ly, double hx, double hy, uint32_t color, double most)
+{
     int x0 = (int)lx - 4, x1 = (int)hx + 5, y0 = (int)ly - 4, y1 = (int)hy + 5;
     x0 = x0 < 0 ? 0 : x0, y0 = y0 < 0 ? 0 : y0, x1 = x1 > p->w ? p->w : x1, y1 = y1 > p->h ? p->h : y1;
     for (int y = y0; y < y1; y++)
@@ -57,7 +66,8 @@ static void pour(pixels *p, double lx, double ly, double hx, double hy, uint32_t
         }
 }
 
-static void draw_path(canvas *c, int64_t n, const double *xy, double width, uint32_t color, bool dashed) {
+static void draw_path(canvas *c, int64_t n, const double *xy, double width, uint32_t color, bool dashed)
+{
     pixels *p = (pixels *)c;
     double lx = INFINITY, ly = INFINITY, hx = -INFINITY, hy = -INFINITY, gone = 0, radius = width * SCALE / 2;
     for (int64_t i = 0; i + 1 < n; i++) {
@@ -69,10 +79,12 @@ static void draw_path(canvas *c, int64_t n, const double *xy, double width, uint
         if (!dashed) stroke(p, a, b, radius);
         else
             for (double t = 0; t < length;) { /* 6 on, 4 off */
-                double phase = fmod(gone + t, 10 * SCALE), left = (phase < 6 * SCALE ? 6 * SCALE : 10 * SCALE) - phase, end = t + left < length ? t + left : length;
+                double phase = fmod(gone + t, 10 * SCALE), left = (phase < 6 * SCALE ? 6 * SCALE : 10 * SCALE) - phase,
+                       end = t + left < length ? t + left : length;
                 double u = t / length, v = end / length;
                 if (phase < 6 * SCALE)
-                    stroke(p, (double[]){a[0] + u * (b[0] - a[0]), a[1] + u * (b[1] - a[1])}, (double[]){a[0] + v * (b[0] - a[0]), a[1] + v * (b[1] - a[1])}, radius);
+                    stroke(p, (double[]){a[0] + u * (b[0] - a[0]), a[1] + u * (b[1] - a[1])},
+                           (double[]){a[0] + v * (b[0] - a[0]), a[1] + v * (b[1] - a[1])}, radius);
                 t = end > t ? end : length;
             }
         gone += length;
@@ -80,7 +92,8 @@ static void draw_path(canvas *c, int64_t n, const double *xy, double width, uint
     if (lx <= hx) pour(p, lx - radius, ly - radius, hx + radius, hy + radius, color, 1);
 }
 
-static void draw_fill(canvas *c, double x, double y, double w, double h, uint32_t color, double opacity) {
+static void draw_fill(canvas *c, double x, double y, double w, double h, uint32_t color, double opacity)
+{
     pixels *p = (pixels *)c;
     double x0 = x * SCALE, x1 = (x + w) * SCALE, y0 = y * SCALE, y1 = (y + h) * SCALE;
     for (int j = y0 < 0 ? 0 : (int)y0; j < p->h && j < y1; j++)
@@ -91,7 +104,8 @@ static void draw_fill(canvas *c, double x, double y, double w, double h, uint32_
 }
 
 /* Leftmost and rightmost column of a glyph; a blank is 2 wide. */
-static void glyph_span(const char *g, int *lo, int *hi) {
+static void glyph_span(const char *g, int *lo, int *hi)
+{
     *lo = 4, *hi = 0;
     for (; *g; g++) {
         if (*g == ' ' || *g == '~') continue;
@@ -101,8 +115,9 @@ static void glyph_span(const char *g, int *lo, int *hi) {
     if (*lo > *hi) *lo = 0, *hi = 1;
 }
 
-#define UNIT(size) ((size) * 0.72 / 6)
-static double draw_width(canvas *c, double size, const char *s) {
+#define UNIT(size) ((size)*0.72 / 6)
+static double draw_width(canvas *c, double size, const char *s)
+{
     double n = 0;
     int lo, hi;
     char strokes[GLYPH_MOST];
@@ -114,7 +129,8 @@ static double draw_width(canvas *c, double size, const char *s) {
 }
 
 /* One stroke of a glyph, points in pixels. */
-static void glyph_stroke(pixels *p, int n, double q[][2], bool smooth, double radius) {
+static void glyph_stroke(pixels *p, int n, double q[][2], bool smooth, double radius)
+{
     if (n == 2 && q[0][0] == q[1][0] && q[0][1] == q[1][1]) { /* a dot */
         stroke(p, q[0], q[0], radius * 1.35);
         return;
@@ -136,7 +152,8 @@ static void glyph_stroke(pixels *p, int n, double q[][2], bool smooth, double ra
     }
 }
 
-static void draw_text(canvas *c, double x, double y, double size, int anchor, bool upright, uint32_t color, const char *s) {
+static void draw_text(canvas *c, double x, double y, double size, int anchor, bool upright, uint32_t color, const char *s)
+{
     pixels *p = (pixels *)c;
     double width = draw_width(c, size, s), along = anchor < 0 ? 0 : anchor ? -width : -width / 2, unit = UNIT(size);
     double radius = size * 0.042 * SCALE;
@@ -165,7 +182,8 @@ static void draw_text(canvas *c, double x, double y, double size, int anchor, bo
     pour(p, x * SCALE - r, y * SCALE - r, x * SCALE + r, y * SCALE + r, color, 1);
 }
 
-static void draw_image(canvas *c, double x, double y, double w, double h, const uint8_t *rgb, int64_t iw, int64_t ih) {
+static void draw_image(canvas *c, double x, double y, double w, double h, const uint8_t *rgb, int64_t iw, int64_t ih)
+{
     pixels *p = (pixels *)c;
     int x0 = (int)(x * SCALE + 0.5), x1 = (int)((x + w) * SCALE + 0.5), y0 = (int)(y * SCALE + 0.5), y1 = (int)((y + h) * SCALE + 0.5);
     for (int j = y0 < 0 ? 0 : y0; j < y1 && j < p->h; j++)
@@ -175,7 +193,8 @@ static void draw_image(canvas *c, double x, double y, double w, double h, const 
         }
 }
 
-bool figure_png(vm *m, const figure *f, int w, int h, text *out) {
+bool figure_png(vm *m, const figure *f, int w, int h, text *out)
+{
     pixels p = {{draw_path, draw_fill, draw_text, draw_image, draw_width}, w * SCALE, h * SCALE, NULL, NULL};
     size_t n = (size_t)p.w * (size_t)p.h;
     p.rgb = memory_alloc(&m->mem, MEM_OTHER, 3 * n), p.mask = memory_alloc(&m->mem, MEM_OTHER, n);

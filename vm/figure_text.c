@@ -7,27 +7,41 @@
 #define COLUMNS_MAX 200
 #define ROWS_MAX 80
 
-typedef struct grid { int w, h; uint8_t bits[ROWS_MAX][COLUMNS_MAX]; uint32_t color[ROWS_MAX][COLUMNS_MAX]; } grid;
+typedef struct grid {
+    int w, h;
+    uint8_t bits[ROWS_MAX][COLUMNS_MAX];
+    uint32_t color[ROWS_MAX][COLUMNS_MAX];
+} grid;
 
-static void dot(grid *g, int x, int y, uint32_t color) {
+static void dot(grid *g, int x, int y, uint32_t color)
+{
     if (x < 0 || y < 0 || x >= 2 * g->w || y >= 2 * g->h) return;
     g->bits[y / 2][x / 2] |= (uint8_t)(1 << (2 * (y & 1) + (x & 1)));
     g->color[y / 2][x / 2] = color;
 }
 
-static void put_color(text *out, uint32_t c, bool back) { text_printf(out, "\x1b[%d;2;%u;%u;%um", back ? 48 : 38, c >> 16 & 255, c >> 8 & 255, c & 255); }
-static void put_spaces(text *out, int n) { for (; n > 0; n--) text_putc(out, ' '); }
-static int points(const char *s) {
+static void put_color(text *out, uint32_t c, bool back)
+{
+    text_printf(out, "\x1b[%d;2;%u;%u;%um", back ? 48 : 38, c >> 16 & 255, c >> 8 & 255, c & 255);
+}
+static void put_spaces(text *out, int n)
+{
+    for (; n > 0; n--) text_putc(out, ' ');
+}
+static int points(const char *s)
+{
     int n = 0;
     for (; *s; s++) n += ((unsigned char)*s & 0xc0) != 0x80;
     return n;
 }
-static void put_centred(text *out, const char *s, int margin, int width) {
+static void put_centred(text *out, const char *s, int margin, int width)
+{
     put_spaces(out, margin + (width - points(s)) / 2);
     text_printf(out, "%s\n", s);
 }
 
-static void draw(const figure *f, grid *g) {
+static void draw(const figure *f, grid *g)
+{
     double sx = (2 * g->w - 1) / (f->x1 - f->x0), sy = (2 * g->h - 1) / (f->y1 - f->y0);
     for (int k = 0; k < f->n; k++) {
         const curve *u = &f->curves[k];
@@ -52,7 +66,8 @@ static void draw(const figure *f, grid *g) {
     }
 }
 
-static void image_text(const figure *f, int columns, int rows, bool color, text *out) {
+static void image_text(const figure *f, int columns, int rows, bool color, text *out)
+{
     int w = (int)f->iw < columns ? (int)f->iw : columns, h = (int)((double)f->ih * w / (double)f->iw + 0.5);
     if (h > 2 * rows) w = (int)(w * 2.0 * rows / h), h = 2 * rows;
     w = w < 1 ? 1 : w, h = h < 1 ? 1 : h;
@@ -77,7 +92,8 @@ static void image_text(const figure *f, int columns, int rows, bool color, text 
     }
 }
 
-void figure_text(const figure *f, int columns, int rows, bool color, text *out) {
+void figure_text(const figure *f, int columns, int rows, bool color, text *out)
+{
     columns = columns > COLUMNS_MAX ? COLUMNS_MAX : columns < 30 ? 30 : columns;
     rows = rows > ROWS_MAX ? ROWS_MAX : rows < 5 ? 5 : rows;
     if (f->pixels) {
@@ -122,7 +138,8 @@ void figure_text(const figure *f, int columns, int rows, bool color, text *out) 
     for (int x = 0, i = 0; x < g->w; x++) {
         bool tick = false;
         for (i = 0; i < nx; i++) {
-            int p = (int)((xs[i] - f->x0) / (f->x1 - f->x0) * (2 * g->w - 1) + 0.5) / 2, length = (int)strlen(below[i]), from = p - length / 2;
+            int p = (int)((xs[i] - f->x0) / (f->x1 - f->x0) * (2 * g->w - 1) + 0.5) / 2, length = (int)strlen(below[i]),
+                from = p - length / 2;
             if (p != x) continue;
             tick = true;
             if (from > last && from >= 0) memcpy(row + from, below[i], (size_t)length), last = used = from + length;

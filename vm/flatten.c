@@ -17,19 +17,25 @@ typedef struct flat {
     code *c;
     const code *tree;
     arena arena;
-    uint32_t *slot;     /* by register */
-    uint32_t *hint;     /* by register: the reserved slot it is yielded to, SLOT_NONE */
-    uint8_t *pinned;    /* by register: a scalar that a loop owns: its counter, a constant set before it */
-    uint8_t *plain;     /* by register: a constant without an object, so that nothing need drop it */
-    uint32_t *state; uint32_t nslots, slots_cap;
-    uint32_t *free; uint32_t nfree, free_cap;
-    struct change *changes; uint32_t nchanges, changes_cap; /* of the two, to be undone after an IF's first arm */
-    uint32_t arms;      /* first arms around the instruction being flattened */
-    struct traffic *traffic; uint32_t traffic_cap; /* by slot: see moves */
-    uint32_t *w; uint32_t n, cap;
-    const instr **instrs; uint32_t ninstrs, instrs_cap;
-    uint32_t index;     /* of the instruction being flattened, shifted */
-    uint32_t loops;     /* around the instruction being flattened */
+    uint32_t *slot;  /* by register */
+    uint32_t *hint;  /* by register: the reserved slot it is yielded to, SLOT_NONE */
+    uint8_t *pinned; /* by register: a scalar that a loop owns: its counter, a constant set before it */
+    uint8_t *plain;  /* by register: a constant without an object, so that nothing need drop it */
+    uint32_t *state;
+    uint32_t nslots, slots_cap;
+    uint32_t *free;
+    uint32_t nfree, free_cap;
+    struct change *changes;
+    uint32_t nchanges, changes_cap; /* of the two, to be undone after an IF's first arm */
+    uint32_t arms;                  /* first arms around the instruction being flattened */
+    struct traffic *traffic;
+    uint32_t traffic_cap; /* by slot: see moves */
+    uint32_t *w;
+    uint32_t n, cap;
+    const instr **instrs;
+    uint32_t ninstrs, instrs_cap;
+    uint32_t index; /* of the instruction being flattened, shifted */
+    uint32_t loops; /* around the instruction being flattened */
     bool uses_self, failed;
 } flat;
 
@@ -101,7 +107,10 @@ static void label_here(flat *f, uint32_t at)
 /* --- slots ---------------------------------------------------------------------------------- */
 
 /* What undoes one change: a state to be set again, a slot that was taken off the free ones, or put there. */
-typedef struct change { enum { STATE_SET, FREE_TAKEN, FREE_PUT } what; uint32_t slot, state; } change;
+typedef struct change {
+    enum { STATE_SET, FREE_TAKEN, FREE_PUT } what;
+    uint32_t slot, state;
+} change;
 
 static void note(flat *f, change c)
 {
@@ -183,10 +192,7 @@ static void dies(flat *f, reg r)
     if (!f->pinned[r]) slot_unuse(f, f->slot[r], OCCUPIED);
 }
 
-static uint32_t operand(flat *f, reg r, bool last)
-{
-    return f->slot[r] << 1 | (last && !f->pinned[r] ? 1u : 0u);
-}
+static uint32_t operand(flat *f, reg r, bool last) { return f->slot[r] << 1 | (last && !f->pinned[r] ? 1u : 0u); }
 
 static void operands(flat *f, const live_instr *li)
 {
@@ -210,10 +216,18 @@ static void drops(flat *f, const drop *d)
 /* --- moves ---------------------------------------------------------------------------------- */
 
 /* One value to carry from a register (or, when reg is REG_NONE, from `from` alone) to a slot. */
-typedef struct move { reg r; uint32_t from, to; bool last, done; } move;
+typedef struct move {
+    reg r;
+    uint32_t from, to;
+    bool last, done;
+} move;
 
 /* What the moves at hand do with a slot; all zero between calls, so that a call costs what it moves. */
-typedef struct traffic { uint32_t reads; /* moves from it to be done */ uint32_t writer; /* 1 + the move to it */ bool last, stays; } traffic;
+typedef struct traffic {
+    uint32_t reads;  /* moves from it to be done */
+    uint32_t writer; /* 1 + the move to it */
+    bool last, stays;
+} traffic;
 
 static void move_emit(flat *f, move *k)
 {
@@ -322,11 +336,9 @@ static void yield(flat *f, const live_instr *li, uint32_t skip, const uint32_t *
             v[n] = (move){i->src[0], at, hidden, last, false};
             extra = 1;
             *go = hidden << 1 | 1;
-        } else
-            *go = at << 1 | (last && !f->pinned[i->src[0]]);
+        } else *go = at << 1 | (last && !f->pinned[i->src[0]]);
     }
-    for (uint32_t k = 0; k < n; k++)
-        v[k] = (move){i->src[skip + k], f->slot[i->src[skip + k]], to[k], li->last[skip + k], false};
+    for (uint32_t k = 0; k < n; k++) v[k] = (move){i->src[skip + k], f->slot[i->src[skip + k]], to[k], li->last[skip + k], false};
     for (uint32_t k = 0; k < n; k++)
         if (f->pinned[v[k].r]) v[k].last = false;
     moves(f, v, n + extra);
@@ -429,8 +441,7 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
         } else if (li->last[head + k] && !f->pinned[r]) {
             to[k] = f->slot[r];
             set_state(f, to[k], f->state[to[k]] + RESERVED); /* and stays occupied */
-        } else
-            to[k] = slot_new(f, RESERVED);
+        } else to[k] = slot_new(f, RESERVED);
         v[k] = (move){r, f->slot[r], to[k], li->last[head + k] && !f->pinned[r], false};
         f->slot[p] = to[k];
     }
@@ -442,10 +453,7 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
     return to;
 }
 
-static void loop_end(flat *f, const instr *i, const uint32_t *to)
-{
-    results_stand(f, i, to);
-}
+static void loop_end(flat *f, const instr *i, const uint32_t *to) { results_stand(f, i, to); }
 
 static void step_count(flat *f, const instr *i)
 {
@@ -622,7 +630,8 @@ static run_op prim_op(const flat *f, const instr *i)
     if (f->m->config.trace_nan) return RUN_PRIM; /* the scalar paths do not look at results */
     run_op o = f->m->exec->fast[i->imm];
     switch (o) {
-    case RUN_NEG: case RUN_FORM: return i->nsrc == 1 ? o : RUN_PRIM;
+    case RUN_NEG:
+    case RUN_FORM: return i->nsrc == 1 ? o : RUN_PRIM;
     case RUN_SETINDEX: return i->nsrc == 3 ? o : RUN_PRIM;
     default: return i->nsrc == 2 ? o : RUN_PRIM;
     }
@@ -632,10 +641,9 @@ static void flat_plain(flat *f, const live_instr *li)
 {
     const instr *i = li->i;
     static const uint8_t ops[OPCODES] = {
-        [OP_CODE_UNPACK] = RUN_UNPACK, [OP_CODE_CALL] = RUN_CALL, [OP_CODE_FORCE] = RUN_FORCE,
-        [OP_CODE_TRY] = RUN_TRY, [OP_CODE_MEASURE] = RUN_MEASURE, [OP_CODE_IMPORT] = RUN_IMPORT,
-        [OP_CODE_CLOSURE] = RUN_CLOSURE, [OP_CODE_GLOBAL] = RUN_GLOBAL, [OP_CODE_DEFINED] = RUN_DEFINED,
-        [OP_CODE_SELDEF] = RUN_SELDEF, [OP_CODE_FIELD] = RUN_FIELD, [OP_CODE_RETURN] = RUN_RETURN,
+        [OP_CODE_UNPACK] = RUN_UNPACK,   [OP_CODE_CALL] = RUN_CALL,     [OP_CODE_FORCE] = RUN_FORCE,     [OP_CODE_TRY] = RUN_TRY,
+        [OP_CODE_MEASURE] = RUN_MEASURE, [OP_CODE_IMPORT] = RUN_IMPORT, [OP_CODE_CLOSURE] = RUN_CLOSURE, [OP_CODE_GLOBAL] = RUN_GLOBAL,
+        [OP_CODE_DEFINED] = RUN_DEFINED, [OP_CODE_SELDEF] = RUN_SELDEF, [OP_CODE_FIELD] = RUN_FIELD,     [OP_CODE_RETURN] = RUN_RETURN,
     };
     if (i->op == OP_CODE_SELF) f->uses_self = true;
     if (i->op == OP_CODE_CONST) {
@@ -760,9 +768,18 @@ static run *run_pack(flat *f, const uint32_t *entry, uint32_t nentry)
     memcpy(w, f->w, f->n * sizeof *w);
     if (f->ninstrs) memcpy(instrs, f->instrs, f->ninstrs * sizeof *instrs);
     if (nentry) memcpy(e, entry, nentry * sizeof *e);
-    *r = (run){.code = f->c, .tree = f->tree, .w = w, .n = f->n, .instrs = instrs, .ninstrs = f->ninstrs,
-               .nslots = f->nslots, .entry = e, .nentry = nentry, .fwd = is_forward(f->c) || f->c->role == CODE_REGION,
-               .uses_self = f->uses_self, .frame_bytes = sizeof(frame) + f->nslots * sizeof(value)};
+    *r = (run){.code = f->c,
+               .tree = f->tree,
+               .w = w,
+               .n = f->n,
+               .instrs = instrs,
+               .ninstrs = f->ninstrs,
+               .nslots = f->nslots,
+               .entry = e,
+               .nentry = nentry,
+               .fwd = is_forward(f->c) || f->c->role == CODE_REGION,
+               .uses_self = f->uses_self,
+               .frame_bytes = sizeof(frame) + f->nslots * sizeof(value)};
     return r;
 }
 

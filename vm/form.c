@@ -55,9 +55,10 @@ bool form_shallow(vm *m, value x, value *out)
 {
     form *f;
     switch ((value_tag)x.tag) {
-    case V_BOOL: case V_I64: case V_F32: case V_F64:
-        *out = form_scalar(scalar_dtype(x), (weakness)x.weak);
-        return true;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64: *out = form_scalar(scalar_dtype(x), (weakness)x.weak); return true;
     case V_ARRAY:
         *out = form_of_array(m, (dtype)as_array(x)->dtype, STRONG, as_array(x)->rank, as_array(x)->dims);
         return out->tag != V_UNDEF;
@@ -68,9 +69,7 @@ bool form_shallow(vm *m, value x, value *out)
         if (!(f = form_new(m, V_RECORD, 0, as_record(x)->n))) return false;
         memcpy(f->names, as_record(x)->names, f->n * sizeof(symbol));
         break;
-    default:
-        *out = form_other;
-        return true;
+    default: *out = form_other; return true;
     }
     for (uint32_t i = 0; i < f->n; i++) f->parts[i] = form_other;
     *out = value_object(&f->h);
@@ -78,7 +77,12 @@ bool form_shallow(vm *m, value x, value *out)
 }
 
 /* A structure whose parts' forms are still to be made. */
-typedef struct form_work { value x; form *f; uint32_t next; struct form_work *up; } form_work;
+typedef struct form_work {
+    value x;
+    form *f;
+    uint32_t next;
+    struct form_work *up;
+} form_work;
 
 bool form_of(vm *m, value x, value *out)
 {
@@ -100,12 +104,18 @@ bool form_of(vm *m, value x, value *out)
         uint32_t i = top->next++;
         value part = top->x.tag == V_TUPLE ? as_tuple(top->x)->v[i] : as_record(top->x)->v[i];
         value made;
-        if (!form_shallow(m, part, &made)) { fine = false; break; }
+        if (!form_shallow(m, part, &made)) {
+            fine = false;
+            break;
+        }
         top->f->parts[i] = made;
         if (part.tag != V_TUPLE && part.tag != V_RECORD) continue;
         form_work *w = spare;
         if (w) spare = w->up;
-        else if (!(w = arena_alloc(&work, sizeof *w))) { fine = vm_out_of_memory(m); break; }
+        else if (!(w = arena_alloc(&work, sizeof *w))) {
+            fine = vm_out_of_memory(m);
+            break;
+        }
         // cppcheck-suppress nullPointerRedundantCheck ; arena_alloc's NULL has left the loop
         *w = (form_work){.x = part, .f = as_form(made), .up = top};
         top = w;
@@ -207,7 +217,12 @@ static bool zeros_shallow(vm *m, value f, value *out)
 
 bool form_zeros(vm *m, value f, value *out)
 {
-    typedef struct zero_work { const form *f; value x; uint32_t next; struct zero_work *up; } zero_work;
+    typedef struct zero_work {
+        const form *f;
+        value x;
+        uint32_t next;
+        struct zero_work *up;
+    } zero_work;
     if (!zeros_shallow(m, f, out)) return false;
     if (out->tag != V_TUPLE && out->tag != V_RECORD) return true;
     arena work;
@@ -225,11 +240,17 @@ bool form_zeros(vm *m, value f, value *out)
         }
         uint32_t i = top->next++;
         value *slot = top->x.tag == V_TUPLE ? &as_tuple(top->x)->v[i] : &as_record(top->x)->v[i];
-        if (!zeros_shallow(m, top->f->parts[i], slot)) { fine = false; break; }
+        if (!zeros_shallow(m, top->f->parts[i], slot)) {
+            fine = false;
+            break;
+        }
         if (slot->tag != V_TUPLE && slot->tag != V_RECORD) continue;
         zero_work *w = spare;
         if (w) spare = w->up;
-        else if (!(w = arena_alloc(&work, sizeof *w))) { fine = false; break; }
+        else if (!(w = arena_alloc(&work, sizeof *w))) {
+            fine = false;
+            break;
+        }
         // cppcheck-suppress nullPointerRedundantCheck
         *w = (zero_work){.f = as_form(top->f->parts[i]), .x = *slot, .up = top};
         top = w;

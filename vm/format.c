@@ -18,9 +18,9 @@ typedef struct spec {
     const char *s; /* its text, for errors */
     size_t n;
     char fill[4];
-    int nfill;     /* bytes of fill */
-    char align;    /* 0: not given */
-    char sign;     /* '+', ' ' or 0 */
+    int nfill;  /* bytes of fill */
+    char align; /* 0: not given */
+    char sign;  /* '+', ' ' or 0 */
     bool zero;
     int width;
     char group;    /* ',' '_' or 0 */
@@ -28,13 +28,15 @@ typedef struct spec {
     char type;     /* 0: not given */
 } spec;
 
-static bool bad_spec(vm *m, const spec *f, const char *why) {
+static bool bad_spec(vm *m, const spec *f, const char *why)
+{
     return vm_fail(m, DIAG_VALUE, "format(): in {:%.*s}: %s", (int)f->n, f->s, why);
 }
 
 static bool is_align(char c) { return c == '<' || c == '>' || c == '^' || c == '='; }
 
-static bool spec_number(const char **s, const char *end, int most, int *out) {
+static bool spec_number(const char **s, const char *end, int most, int *out)
+{
     int x = 0;
     for (; *s < end && isdigit((unsigned char)**s); (*s)++)
         if ((x = x * 10 + (**s - '0')) > most) return false;
@@ -42,7 +44,8 @@ static bool spec_number(const char **s, const char *end, int most, int *out) {
     return true;
 }
 
-static bool spec_parse(vm *m, const char *s, size_t n, spec *f) {
+static bool spec_parse(vm *m, const char *s, size_t n, spec *f)
+{
     const char *end = s + n;
     *f = (spec){.s = s, .n = n, .fill = " ", .nfill = 1, .precision = -1};
     uint32_t cp;
@@ -71,7 +74,8 @@ static bool spec_parse(vm *m, const char *s, size_t n, spec *f) {
 }
 
 /* `columns` is what the body takes on a terminal. */
-static void pad(const spec *f, char align, const char *sign, const char *body, size_t n, text *out) {
+static void pad(const spec *f, char align, const char *sign, const char *body, size_t n, text *out)
+{
     int used = (int)(strlen(sign) + text_columns(body, n)), missing = f->width > used ? f->width - used : 0;
     int before = align == '>' ? missing : align == '^' ? missing / 2 : 0, inside = align == '=' ? missing : 0;
     for (int i = 0; i < before; i++) text_add(out, f->fill, (size_t)f->nfill);
@@ -82,7 +86,8 @@ static void pad(const spec *f, char align, const char *sign, const char *body, s
 }
 
 /* Digits before anything else, with separators every three (four for x o b with _). */
-static size_t grouped(const char *digits, size_t n, size_t whole, char group, int each, char *out) {
+static size_t grouped(const char *digits, size_t n, size_t whole, char group, int each, char *out)
+{
     size_t k = 0;
     for (size_t i = 0; i < whole; i++) {
         if (group && i > 0 && (whole - i) % (size_t)each == 0) out[k++] = group;
@@ -93,7 +98,8 @@ static size_t grouped(const char *digits, size_t n, size_t whole, char group, in
 }
 
 /* A number's digits without sign, laid out. */
-static bool put_number(vm *m, const spec *f, bool negative, const char *digits, text *out) {
+static bool put_number(vm *m, const spec *f, bool negative, const char *digits, text *out)
+{
     char sign[2] = {negative ? '-' : f->sign, 0};
     char zeros[WIDTH_MOST + DIGITS_MOST], body[2 * (WIDTH_MOST + DIGITS_MOST)];
     size_t n = strlen(digits), whole = 0, lead = 0;
@@ -115,7 +121,8 @@ static bool put_number(vm *m, const spec *f, bool negative, const char *digits, 
 }
 
 /* printf's text of x >= 0 with a point in any locale. */
-static void print_digits(char out[DIGITS_MOST], char type, int precision, double x) {
+static void print_digits(char out[DIGITS_MOST], char type, int precision, double x)
+{
     char fmt[] = {'%', '.', '*', type, 0}, raw[DIGITS_MOST];
     snprintf(raw, sizeof raw, fmt, precision, x);
     char *to = out;
@@ -126,7 +133,8 @@ static void print_digits(char out[DIGITS_MOST], char type, int precision, double
     *to = 0;
 }
 
-static bool put_float(vm *m, const spec *f, double x, bool single, text *out) {
+static bool put_float(vm *m, const spec *f, double x, bool single, text *out)
+{
     char digits[DIGITS_MOST];
     bool negative = signbit(x) && !isnan(x);
     double y = fabs(x);
@@ -144,16 +152,21 @@ static bool put_float(vm *m, const spec *f, double x, bool single, text *out) {
     return put_number(m, f, negative, digits, out);
 }
 
-static bool put_whole(vm *m, const spec *f, int64_t x, text *out) {
+static bool put_whole(vm *m, const spec *f, int64_t x, text *out)
+{
     char digits[80], *s = digits + sizeof digits;
-    uint64_t y = x < 0 ? -(uint64_t)x : (uint64_t)x, base = f->type == 'b' ? 2 : f->type == 'o' ? 8 : f->type == 'x' || f->type == 'X' ? 16 : 10;
+    uint64_t y = x < 0 ? -(uint64_t)x : (uint64_t)x, base = f->type == 'b'                     ? 2
+                                                            : f->type == 'o'                   ? 8
+                                                            : f->type == 'x' || f->type == 'X' ? 16
+                                                                                               : 10;
     *--s = 0;
     do *--s = (f->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef")[y % base];
     while (y /= base);
     return put_number(m, f, x < 0, s, out);
 }
 
-static bool put_text(vm *m, const spec *f, value v, text *out) {
+static bool put_text(vm *m, const spec *f, value v, text *out)
+{
     if (f->sign || f->group) return bad_spec(m, f, "a sign or grouping is for numbers");
     if (f->align == '=') return bad_spec(m, f, "= aligns numbers only");
     text t;
@@ -177,7 +190,8 @@ static bool put_text(vm *m, const spec *f, value v, text *out) {
     return ok || vm_out_of_memory(m);
 }
 
-static bool put_value(vm *m, const spec *f, value v, text *out) {
+static bool put_value(vm *m, const spec *f, value v, text *out)
+{
     bool number = value_is_scalar(v) && v.tag != V_BOOL;
     if (f->type == 's' || (f->type == 0 && !number)) return put_text(m, f, v, out);
     if (f->type == 0) {
@@ -191,7 +205,8 @@ static bool put_value(vm *m, const spec *f, value v, text *out) {
     if (strchr("dxXob", f->type)) {
         if (f->precision >= 0) return bad_spec(m, f, "a precision is not for whole numbers");
         if (!value_is_float(v)) return put_whole(m, f, v.u.i, out);
-        if (x != floor(x)) return vm_fail(m, DIAG_VALUE, "format(): {:%.*s} is for whole numbers, and the value is %.17g", (int)f->n, f->s, x);
+        if (x != floor(x))
+            return vm_fail(m, DIAG_VALUE, "format(): {:%.*s} is for whole numbers, and the value is %.17g", (int)f->n, f->s, x);
         if (fabs(x) < 0x1p63) return put_whole(m, f, (int64_t)x, out);
         if (f->type != 'd' || isinf(x)) return vm_fail(m, DIAG_VALUE, "format(): %.17g does not fit a whole number", x);
         spec g = *f;
@@ -201,7 +216,8 @@ static bool put_value(vm *m, const spec *f, value v, text *out) {
     return put_float(m, f, x, v.tag == V_F32, out);
 }
 
-bool format_text(vm *m, const char *fmt, size_t n, const value *values, uint32_t nvalues, text *out, int *which) {
+bool format_text(vm *m, const char *fmt, size_t n, const value *values, uint32_t nvalues, text *out, int *which)
+{
     const char *s = fmt, *end = fmt + n;
     uint32_t next = 0;
     bool counted = false, numbered = false;
@@ -227,7 +243,8 @@ bool format_text(vm *m, const char *fmt, size_t n, const value *values, uint32_t
             uint64_t k = 0;
             for (const char *c = s; c < stop; c++) {
                 if (!isdigit((unsigned char)*c) || k > 1000000)
-                    return vm_fail(m, DIAG_VALUE, "format(): {%.*s}: before the colon stands nothing, or a position as in {0}", (int)(close - s), s);
+                    return vm_fail(m, DIAG_VALUE, "format(): {%.*s}: before the colon stands nothing, or a position as in {0}",
+                                   (int)(close - s), s);
                 k = k * 10 + (uint64_t)(*c - '0');
             }
             at = (uint32_t)k, numbered = true;

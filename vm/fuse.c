@@ -138,8 +138,7 @@ static bool open_shape(fuser *u, const frame *f, const uint32_t *w)
             memcpy(u->shape, array_shape(a), (size_t)a->rank * sizeof(int64_t));
             for (int i = 0; i < rank; i++)
                 if (old[i] != 1 && old[i] != u->shape[u->rank - rank + i]) return false;
-        } else if (!serves(u, a))
-            return false;
+        } else if (!serves(u, a)) return false;
     }
     u->size = shape_size(u->rank, u->shape);
     return u->rank > 0 && u->size >= FUSE_LEAST;
@@ -169,7 +168,7 @@ static int operand_of(fuser *u, int c, dtype to)
     for (int k = 0; k < u->noperands; k++) {
         const operand *o = &u->operands[k];
         if (o->to == to && (o->cell == c || (u->cells[o->cell].v.tag == V_ARRAY && u->cells[c].v.tag == V_ARRAY &&
-                                              u->cells[o->cell].v.u.o == u->cells[c].v.u.o)))
+                                             u->cells[o->cell].v.u.o == u->cells[c].v.u.o)))
             return k;
     }
     if (u->noperands == OPERANDS) return -1;
@@ -211,10 +210,27 @@ static bool source_as(fuser *u, int c, dtype to, origin *out)
 static bool is_cheap(uint32_t number)
 {
     switch (number) {
-    case PRIM_add: case PRIM_sub: case PRIM_mul: case PRIM_div: case PRIM_neg: case PRIM_square: case PRIM_sqrt: case PRIM_abs:
-    case PRIM_zmul: case PRIM_where: case PRIM_relu: case PRIM_maximum: case PRIM_minimum: case PRIM_lt: case PRIM_le:
-    case PRIM_gt: case PRIM_ge: case PRIM_eq: case PRIM_ne: case PRIM_share: case PRIM_clamp:
-        return true;
+    case PRIM_add:
+    case PRIM_sub:
+    case PRIM_mul:
+    case PRIM_div:
+    case PRIM_neg:
+    case PRIM_square:
+    case PRIM_sqrt:
+    case PRIM_abs:
+    case PRIM_zmul:
+    case PRIM_where:
+    case PRIM_relu:
+    case PRIM_maximum:
+    case PRIM_minimum:
+    case PRIM_lt:
+    case PRIM_le:
+    case PRIM_gt:
+    case PRIM_ge:
+    case PRIM_eq:
+    case PRIM_ne:
+    case PRIM_share:
+    case PRIM_clamp: return true;
     default: return false;
     }
 }
@@ -232,8 +248,7 @@ static int take_elementwise(struct exec *x, fuser *u, const prim *p, uint32_t nu
             numbers = false;
             if (!serves(u, as_array(e->v))) return -1;
             whole |= whole_shape(u, as_array(e->v));
-        } else if (!value_is_scalar(e->v))
-            return -1;
+        } else if (!value_is_scalar(e->v)) return -1;
         s[k] = described(u, e);
     }
     if (numbers) { /* as the scalar paths do; floats alone, which cannot fail */
@@ -359,7 +374,8 @@ static int take_prim(struct exec *x, fuser *u, frame *f, const uint32_t *w)
         u->ops += x->cost[number];
         return cell_new(u, v, -1, true, SLOT_NONE);
     }
-    case PRIM_reduce_to: case PRIM_spread_to: {
+    case PRIM_reduce_to:
+    case PRIM_spread_to: {
         const cell *e = &u->cells[c[0]], *o = &u->cells[c[1]];
         if (o->node >= 0) return -1;
         if (is_zero(e)) {
@@ -371,7 +387,9 @@ static int take_prim(struct exec *x, fuser *u, frame *f, const uint32_t *w)
             return c[0];
         }
         sink *s = &u->sinks[u->nsinks];
-        if (number != PRIM_reduce_to || e->node < 0 || u->nsinks == SINKS || !sink_plan_form(s, u->nodes[e->node].type, u->rank, u->shape, o->v)) return -1;
+        if (number != PRIM_reduce_to || e->node < 0 || u->nsinks == SINKS ||
+            !sink_plan_form(s, u->nodes[e->node].type, u->rank, u->shape, o->v))
+            return -1;
         int r = add_sink(u, e->node);
         if (r >= 0) u->ops += (uint64_t)(s->outer * s->after) * x->cost[number];
         return r;
@@ -418,7 +436,8 @@ static const uint32_t *read_ahead(struct exec *x, fuser *u, frame *f, const uint
             w += 3;
             break;
         }
-        case RUN_MOVE: case RUN_COPY: {
+        case RUN_MOVE:
+        case RUN_COPY: {
             int c = cell_at(u, f, w[2]);
             if (c < 0) return w;
             if ((uint8_t)*w == RUN_MOVE) consume(u, w[2] | 1);
@@ -431,8 +450,22 @@ static const uint32_t *read_ahead(struct exec *x, fuser *u, frame *f, const uint
             consume(u, w[1] << 1 | 1);
             w += 2;
             break;
-        case RUN_PRIM: case RUN_ADD: case RUN_SUB: case RUN_MUL: case RUN_DIV: case RUN_NEG: case RUN_LT: case RUN_LE:
-        case RUN_GT: case RUN_GE: case RUN_EQ: case RUN_NE: case RUN_ZMUL: case RUN_ACC: case RUN_FIT: case RUN_FORM: {
+        case RUN_PRIM:
+        case RUN_ADD:
+        case RUN_SUB:
+        case RUN_MUL:
+        case RUN_DIV:
+        case RUN_NEG:
+        case RUN_LT:
+        case RUN_LE:
+        case RUN_GT:
+        case RUN_GE:
+        case RUN_EQ:
+        case RUN_NE:
+        case RUN_ZMUL:
+        case RUN_ACC:
+        case RUN_FIT:
+        case RUN_FORM: {
             int c = take_prim(x, u, f, w);
             if (c < 0) return w;
             for (uint32_t k = 0; k < w[2]; k++) consume(u, w[4 + k]);
@@ -547,8 +580,7 @@ static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const 
         return FUSE_NONE;
     }
     for (int t = 0; t < u->ntouched; t++)
-        if (u->touched[t].cell >= 0 && u->cells[u->touched[t].cell].node >= 0)
-            u->nodes[u->cells[u->touched[t].cell].node].output = 0;
+        if (u->touched[t].cell >= 0 && u->cells[u->touched[t].cell].node >= 0) u->nodes[u->cells[u->touched[t].cell].node].output = 0;
     fuse_collapse(u);
     fuse_assign(u);
     int threads = m->config.threads < 2 || u->work < PARALLEL_WORK ? 1 : m->config.threads;

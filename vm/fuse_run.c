@@ -49,8 +49,7 @@ void fuse_collapse(fuser *u)
         if (o->single) {
             o->flat = false;
             array_convert(o->to, &o->one, o->s.dtype, o->s.data ? o->s.data : &o->s.scalar, 1, 1);
-        } else if (!o->flat)
-            u->gathers = true;
+        } else if (!o->flat) u->gathers = true;
     }
     u->rows = k <= 1 || u->merged[k - 1] >= 128;
     /* Gathered element by element, an operand may be walked by fewer axes of its own. */

@@ -10,14 +10,16 @@
 enum { SINKS = 4 /* of a group, at most */, SINK_PART = 128 * 1024 /* elements of a subtree of reduce.h */ };
 
 typedef struct sink {
-    int16_t node;              /* whose elements are summed */
+    int16_t node; /* whose elements are summed */
     bool mean;
-    dtype type; weakness weak;
+    dtype type;
+    weakness weak;
     int64_t outer, inner, after;
-    int rank; int64_t shape[RANK_MAX]; /* of the result */
-    array *made;               /* NULL: the result is one number */
-    double one;                /* … which is here, as a `type` */
-    void *out, *parts;         /* outer * after sums; with one sum in several parts, those of the parts */
+    int rank;
+    int64_t shape[RANK_MAX]; /* of the result */
+    array *made;             /* NULL: the result is one number */
+    double one;              /* … which is here, as a `type` */
+    void *out, *parts;       /* outer * after sums; with one sum in several parts, those of the parts */
     size_t part_bytes;
 } sink;
 

@@ -3,16 +3,17 @@
 
 typedef struct F(state) {
     TREE tree;
-    int have;                 /* elements of a block begun, in `carry` */
+    int have; /* elements of a block begun, in `carry` */
     T carry[REDUCE_BLOCK];
-    int depth;                /* `after` > 1: values on the stack, rows of `after` elements */
+    int depth; /* `after` > 1: values on the stack, rows of `after` elements */
     uint64_t blocks;
-    T rows[];                 /* … 16 lanes of them, then the stack */
+    T rows[]; /* … 16 lanes of them, then the stack */
 } F(state);
 
-static void F(push)(F(state) *d, const T *x, int64_t n) { F(reduce_push)(&d->tree, REDUCE_SUM, F(reduce_block)(REDUCE_SUM, x, n)); }
+static void F(push)(F(state) * d, const T *x, int64_t n) { F(reduce_push)(&d->tree, REDUCE_SUM, F(reduce_block)(REDUCE_SUM, x, n)); }
 
-static T F(ended)(F(state) *d) {
+static T F(ended)(F(state) * d)
+{
     T sum = F(reduce_end)(&d->tree, REDUCE_SUM);
     d->tree.n = 0;
     d->tree.blocks = 0;
@@ -20,7 +21,8 @@ static T F(ended)(F(state) *d) {
 }
 
 /* Sums over elements that follow one another. */
-static void F(along)(const sink *s, F(state) *d, int64_t at, const T *x, int64_t n) {
+static void F(along)(const sink *s, F(state) * d, int64_t at, const T *x, int64_t n)
+{
     T *out = s->out, *parts = s->parts;
     if (s->inner <= REDUCE_LANES && at % s->inner == 0 && n % s->inner == 0) {
         F(reduce_short_sums)((int)s->inner, x, n / s->inner, out + at / s->inner);
@@ -48,12 +50,14 @@ static void F(along)(const sink *s, F(state) *d, int64_t at, const T *x, int64_t
     }
 }
 
-static void F(add)(T *restrict a, const T *restrict b, int64_t n) {
+static void F(add)(T *restrict a, const T *restrict b, int64_t n)
+{
     for (int64_t k = 0; k < n; k++) a[k] = a[k] + b[k];
 }
 
 /* A block of rows is in the lanes: folds it, and combines it with those before. */
-static void F(fold)(const sink *s, F(state) *d) {
+static void F(fold)(const sink *s, F(state) * d)
+{
     int64_t w = s->after;
     T *lanes = d->rows, *stack = d->rows + REDUCE_LANES * w;
     for (int f = REDUCE_LANES / 2; f >= 1; f /= 2)
@@ -70,7 +74,8 @@ static void F(fold)(const sink *s, F(state) *d) {
 }
 
 /* Sums over rows of `after` elements. */
-static void F(across)(const sink *s, F(state) *d, int64_t at, const T *x, int64_t n) {
+static void F(across)(const sink *s, F(state) * d, int64_t at, const T *x, int64_t n)
+{
     int64_t w = s->after;
     while (n > 0) {
         /* Rows one after the other lie in lanes one after the other: as many as there are go in at once. */
@@ -98,7 +103,8 @@ static void F(across)(const sink *s, F(state) *d, int64_t at, const T *x, int64_
     }
 }
 
-static void F(end)(sink *s) {
+static void F(end)(sink *s)
+{
     T *out = s->out, *parts = s->parts;
     if (parts) {
         F(state) d;

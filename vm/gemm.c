@@ -11,8 +11,8 @@
 #include "blis.h"
 
 /* One block of k, any strides (see gemm_tile.h). */
-typedef void small_kernel(int64_t m, int64_t n, int64_t k, const void *a, int64_t rsa, int64_t csa, const void *b,
-                          int64_t rsb, int64_t csb, void *c, int64_t rsc, int64_t csc, bool add);
+typedef void small_kernel(int64_t m, int64_t n, int64_t k, const void *a, int64_t rsa, int64_t csa, const void *b, int64_t rsb, int64_t csb,
+                          void *c, int64_t rsc, int64_t csc, bool add);
 
 /* --- the small kernels: scalar, then AVX2, then AVX-512 ------------------------------------- */
 #define ZERO 0
@@ -57,11 +57,11 @@ typedef void small_kernel(int64_t m, int64_t n, int64_t k, const void *a, int64_
 #define AVX512 __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma")))
 
 /* to[i * ts + j] = from[i + j * fs], a square of 4 by 4. */
-static inline __attribute__((always_inline)) AVX2 void turn_f64(const double *from, int64_t fs, double *to, int64_t ts) {
+static inline __attribute__((always_inline)) AVX2 void turn_f64(const double *from, int64_t fs, double *to, int64_t ts)
+{
     __m256d a = _mm256_loadu_pd(from), b = _mm256_loadu_pd(from + fs), c = _mm256_loadu_pd(from + 2 * fs),
             d = _mm256_loadu_pd(from + 3 * fs);
-    __m256d ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b), cd0 = _mm256_unpacklo_pd(c, d),
-            cd1 = _mm256_unpackhi_pd(c, d);
+    __m256d ab0 = _mm256_unpacklo_pd(a, b), ab1 = _mm256_unpackhi_pd(a, b), cd0 = _mm256_unpacklo_pd(c, d), cd1 = _mm256_unpackhi_pd(c, d);
     _mm256_storeu_pd(to, _mm256_permute2f128_pd(ab0, cd0, 0x20));
     _mm256_storeu_pd(to + ts, _mm256_permute2f128_pd(ab1, cd1, 0x20));
     _mm256_storeu_pd(to + 2 * ts, _mm256_permute2f128_pd(ab0, cd0, 0x31));
@@ -69,7 +69,8 @@ static inline __attribute__((always_inline)) AVX2 void turn_f64(const double *fr
 }
 
 /* The same, 8 by 8. */
-static inline __attribute__((always_inline)) AVX2 void turn_f32(const float *from, int64_t fs, float *to, int64_t ts) {
+static inline __attribute__((always_inline)) AVX2 void turn_f32(const float *from, int64_t fs, float *to, int64_t ts)
+{
     __m256 r[8], s[8];
     for (int i = 0; i < 8; i++) r[i] = _mm256_loadu_ps(from + i * fs);
     for (int i = 0; i < 8; i += 2) {
@@ -169,7 +170,12 @@ static const int64_t lanes_f64[8] = {-1, -1, -1, -1, 0, 0, 0, 0};
 #endif
 
 /* --- what this process uses ------------------------------------------------------------------ */
-typedef struct tile_set { const char *name; small_kernel *f64, *f32; int w64, w32; bool available; } tile_set;
+typedef struct tile_set {
+    const char *name;
+    small_kernel *f64, *f32;
+    int w64, w32;
+    bool available;
+} tile_set;
 static tile_set tile_sets[] = {
     {"scalar", scalar_f64_small, scalar_f32_small, 1, 1, true},
 #if HAVE_X86
@@ -188,7 +194,8 @@ static struct {
 #if HAVE_X86
 /* Starts BLIS on the best kernel set this processor has: left to itself it takes haswell's on many
    processors with AVX-512, and a BLIS_ARCH_TYPE from outside may name one that faults. */
-static bool blis_open(bool avx512) {
+static bool blis_open(bool avx512)
+{
     bool amd = __builtin_cpu_is("amd");
     const char *before = getenv("BLIS_ARCH_TYPE");
     char *kept = before ? strdup(before) : NULL;
@@ -201,20 +208,21 @@ static bool blis_open(bool avx512) {
     else unsetenv("BLIS_ARCH_TYPE");
     free(kept);
     /* A program that embeds us may have started BLIS before, its own way. */
-    bool ok = arch == BLIS_ARCH_SKX || arch == BLIS_ARCH_HASWELL || arch == BLIS_ARCH_ZEN ||
-              arch == BLIS_ARCH_ZEN2 || arch == BLIS_ARCH_ZEN3 || arch == BLIS_ARCH_EXCAVATOR;
+    bool ok = arch == BLIS_ARCH_SKX || arch == BLIS_ARCH_HASWELL || arch == BLIS_ARCH_ZEN || arch == BLIS_ARCH_ZEN2 ||
+              arch == BLIS_ARCH_ZEN3 || arch == BLIS_ARCH_EXCAVATOR;
     if (ok) snprintf(chosen.describe, sizeof chosen.describe, "%s + ", bli_arch_string(arch));
     return ok;
 }
 #endif
 
-static void choose(void) {
+static void choose(void)
+{
     chosen.tiles = &tile_sets[0];
 #if HAVE_X86
     __builtin_cpu_init();
     bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512vl");
     tile_sets[1].available = avx2;
     tile_sets[2].available = avx512;
     chosen.tiles = &tile_sets[avx512 ? 2 : avx2 ? 1 : 0];
@@ -223,12 +231,14 @@ static void choose(void) {
     strncat(chosen.describe, chosen.tiles->name, sizeof chosen.describe - strlen(chosen.describe) - 1);
 }
 
-const char *gemm_describe(void) {
+const char *gemm_describe(void)
+{
     pthread_once(&chosen.once, choose);
     return chosen.describe;
 }
 
-bool gemm_force_tiles(const char *name) {
+bool gemm_force_tiles(const char *name)
+{
     pthread_once(&chosen.once, choose);
     for (int i = 0; i < TILE_SETS; i++)
         if (tile_sets[i].available && strcmp(tile_sets[i].name, name) == 0) {
@@ -239,12 +249,14 @@ bool gemm_force_tiles(const char *name) {
 }
 
 /* --- one thread's part ------------------------------------------------------------------------ */
-static matrix at(dtype d, matrix x, int64_t row, int64_t column) {
+static matrix at(dtype d, matrix x, int64_t row, int64_t column)
+{
     x.data = (char *)x.data + (row * x.rs + column * x.cs) * (int64_t)dtype_size[d];
     return x;
 }
 
-static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add) {
+static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+{
     const tile_set *set = chosen.tiles;
     int64_t w = d == DTYPE_F32 ? set->w32 : set->w64;
     /* Vectors over columns, or over rows by computing C' = B' A'. */
@@ -266,7 +278,8 @@ static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, 
     }
 }
 
-static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add) {
+static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+{
     rntm_t run = BLIS_RNTM_INITIALIZER;
     run.l3_sup = false; /* that path's bits depend on strides and splits */
     bli_rntm_set_num_threads(1, &run);
@@ -275,27 +288,30 @@ static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, 
         matrix ap = at(d, a, 0, p), bp = at(d, b, p, 0);
         if (d == DTYPE_F32) {
             float one = 1, beta = add;
-            bli_sgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, (dim_t)m, (dim_t)n, (dim_t)kb, &one, ap.data, (inc_t)a.rs,
-                         (inc_t)a.cs, bp.data, (inc_t)b.rs, (inc_t)b.cs, &beta, c.data, (inc_t)c.rs, (inc_t)c.cs, NULL, &run);
+            bli_sgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, (dim_t)m, (dim_t)n, (dim_t)kb, &one, ap.data, (inc_t)a.rs, (inc_t)a.cs,
+                         bp.data, (inc_t)b.rs, (inc_t)b.cs, &beta, c.data, (inc_t)c.rs, (inc_t)c.cs, NULL, &run);
         } else {
             double one = 1, beta = add;
-            bli_dgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, (dim_t)m, (dim_t)n, (dim_t)kb, &one, ap.data, (inc_t)a.rs,
-                         (inc_t)a.cs, bp.data, (inc_t)b.rs, (inc_t)b.cs, &beta, c.data, (inc_t)c.rs, (inc_t)c.cs, NULL, &run);
+            bli_dgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, (dim_t)m, (dim_t)n, (dim_t)kb, &one, ap.data, (inc_t)a.rs, (inc_t)a.cs,
+                         bp.data, (inc_t)b.rs, (inc_t)b.cs, &beta, c.data, (inc_t)c.rs, (inc_t)c.cs, NULL, &run);
         }
     }
 }
 
 /* What BLIS accepts: positive strides under which no two elements share a place. */
-static bool ordinary(int64_t rows, int64_t columns, matrix x) {
+static bool ordinary(int64_t rows, int64_t columns, matrix x)
+{
     return x.rs > 0 && x.cs > 0 && (x.rs / columns >= x.cs || x.cs / rows >= x.rs);
 }
 
-static void zeros(dtype d, int64_t m, int64_t n, matrix c) {
+static void zeros(dtype d, int64_t m, int64_t n, matrix c)
+{
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) memset(at(d, c, i, j).data, 0, dtype_size[d]);
 }
 
-void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path) {
+void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path)
+{
     pthread_once(&chosen.once, choose);
     if (m == 0 || n == 0) return;
     if (k == 0) {

@@ -17,15 +17,17 @@
 #define GEMM_BLOCK 256
 
 /* A matrix somewhere in memory; strides in elements, any sign, 0 when broadcast (operands only). */
-typedef struct matrix { void *data; int64_t rs, cs; } matrix;
+typedef struct matrix {
+    void *data;
+    int64_t rs, cs;
+} matrix;
 
 typedef enum gemm_path { GEMM_AUTO, GEMM_SMALL, GEMM_LARGE } gemm_path;
 
 /* c: [m, n] = (add ? c : 0) + a: [m, k] @ b: [k, n], d f32 or f64, on up to `threads` threads. C's
    elements are distinct and share no memory with a or b. GEMM_LARGE falls back to the small kernels
    where BLIS cannot be used; other paths than GEMM_AUTO are for tests and measurements. */
-void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads,
-          gemm_path path);
+void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path);
 /* The kernels in use, as "skx + avx512", for --version. */
 const char *gemm_describe(void);
 /* Leaves only the named tile kernels ("avx512", "avx2", "scalar") in use when the processor has them

@@ -13,9 +13,10 @@
 
 /* c: [rows, n] with unit column stride, a: [rows, k] of any strides, b: [k, n] with unit column
    stride; n is (nv - 1) * W + tail. rows, nv and part are constants at every call. */
-static inline __attribute__((always_inline)) TARGET void
-TILE(block)(const int rows, const int nv, const bool part, int tail, int64_t k, const T *a, int64_t rsa,
-            int64_t csa, const T *b, int64_t rsb, T *c, int64_t rsc, bool add) {
+static inline __attribute__((always_inline)) TARGET void TILE(block)(const int rows, const int nv, const bool part, int tail, int64_t k,
+                                                                     const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb, T *c,
+                                                                     int64_t rsc, bool add)
+{
     V sum[8][8];
 #pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
@@ -24,8 +25,7 @@ TILE(block)(const int rows, const int nv, const bool part, int tail, int64_t k, 
     for (int64_t p = 0; p < k; p++, a += csa, b += rsb) {
         V col[8];
 #pragma GCC unroll 8
-        for (int j = 0; j < nv; j++)
-            col[j] = part && j == nv - 1 ? LOAD_PART(b + j * W, tail) : LOAD(b + j * W);
+        for (int j = 0; j < nv; j++) col[j] = part && j == nv - 1 ? LOAD_PART(b + j * W, tail) : LOAD(b + j * W);
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
             V x = SPLAT(a[i * rsa]);
@@ -38,30 +38,28 @@ TILE(block)(const int rows, const int nv, const bool part, int tail, int64_t k, 
 #pragma GCC unroll 8
         for (int j = 0; j < nv; j++) {
             T *to = c + i * rsc + j * W;
-            if (part && j == nv - 1)
-                STORE_PART(to, tail, add ? ADD(LOAD_PART(to, tail), sum[i][j]) : sum[i][j]);
+            if (part && j == nv - 1) STORE_PART(to, tail, add ? ADD(LOAD_PART(to, tail), sum[i][j]) : sum[i][j]);
             else STORE(to, add ? ADD(LOAD(to), sum[i][j]) : sum[i][j]);
         }
 }
 
 /* `rows` rows of C over all n columns, `wide` vectors at a time, then one by one. */
-static inline __attribute__((always_inline)) TARGET void
-TILE(strip)(const int rows, const int wide, int64_t n, int64_t k, const T *a, int64_t rsa, int64_t csa,
-            const T *b, int64_t rsb, T *c, int64_t rsc, bool add) {
+static inline __attribute__((always_inline)) TARGET void TILE(strip)(const int rows, const int wide, int64_t n, int64_t k, const T *a,
+                                                                     int64_t rsa, int64_t csa, const T *b, int64_t rsb, T *c, int64_t rsc,
+                                                                     bool add)
+{
     int64_t j = 0;
-    for (; j + wide * W <= n; j += wide * W)
-        TILE(block)(rows, wide, false, W, k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
+    for (; j + wide * W <= n; j += wide * W) TILE(block)(rows, wide, false, W, k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
     for (; j + W <= n; j += W) TILE(block)(rows, 1, false, W, k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
-    if (j < n)
-        TILE(block)(rows, 1, true, (int)(n - j), k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
+    if (j < n) TILE(block)(rows, 1, true, (int)(n - j), k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
 }
 
 /* One column panel: c: [m, n], a: [m, k], b: [k, n]; b and c with unit column stride. */
-static TARGET void TILE(panel)(int64_t m, int64_t n, int64_t k, const T *a, int64_t rsa, int64_t csa,
-                               const T *b, int64_t rsb, T *c, int64_t rsc, bool add) {
+static TARGET void TILE(panel)(int64_t m, int64_t n, int64_t k, const T *a, int64_t rsa, int64_t csa, const T *b, int64_t rsb, T *c,
+                               int64_t rsc, bool add)
+{
     int64_t i = 0;
-    for (; i + ROWS <= m; i += ROWS)
-        TILE(strip)(ROWS, 2, n, k, a + i * rsa, rsa, csa, b, rsb, c + i * rsc, rsc, add);
+    for (; i + ROWS <= m; i += ROWS) TILE(strip)(ROWS, 2, n, k, a + i * rsa, rsa, csa, b, rsb, c + i * rsc, rsc, add);
     if (ROWS > 4 && i + 4 <= m) {
         TILE(strip)(4, 4, n, k, a + i * rsa, rsa, csa, b, rsb, c + i * rsc, rsc, add);
         i += 4;
@@ -74,7 +72,8 @@ static TARGET void TILE(panel)(int64_t m, int64_t n, int64_t k, const T *a, int6
 }
 
 /* to[p * width + j] = b[p * rsb + j * csb] for j < n, p < k. */
-static TARGET void TILE(pack)(int64_t n, int64_t k, const T *b, int64_t rsb, int64_t csb, T *to, int64_t width) {
+static TARGET void TILE(pack)(int64_t n, int64_t k, const T *b, int64_t rsb, int64_t csb, T *to, int64_t width)
+{
     int64_t j = 0;
     if (rsb == 1) {
         /* b is stored by columns: walk down TURN columns together, turning squares in registers. */
@@ -90,16 +89,15 @@ static TARGET void TILE(pack)(int64_t n, int64_t k, const T *b, int64_t rsb, int
 }
 
 /* One block of k of C = A B (or C += A B): any strides; vectors run over columns. */
-static TARGET void TILE(small)(int64_t m, int64_t n, int64_t k, const void *av, int64_t rsa, int64_t csa,
-                               const void *bv, int64_t rsb, int64_t csb, void *cv, int64_t rsc, int64_t csc,
-                               bool add) {
+static TARGET void TILE(small)(int64_t m, int64_t n, int64_t k, const void *av, int64_t rsa, int64_t csa, const void *bv, int64_t rsb,
+                               int64_t csb, void *cv, int64_t rsc, int64_t csc, bool add)
+{
     const T *a = av, *b = bv;
     T *c = cv;
     bool pack = csb != 1 && n > 1, turn = csc != 1 && n > 1;
     enum { PACKED = 4 * W, PANEL = 16 * W, TURNED = 32 };
     if (!pack && !turn) {
-        for (int64_t j = 0; j < n; j += PANEL)
-            TILE(panel)(m, n - j < PANEL ? n - j : PANEL, k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
+        for (int64_t j = 0; j < n; j += PANEL) TILE(panel)(m, n - j < PANEL ? n - j : PANEL, k, a, rsa, csa, b + j, rsb, c + j, rsc, add);
         return;
     }
     T panel[GEMM_BLOCK * PACKED] __attribute__((aligned(64)));

@@ -3,13 +3,15 @@
 #include "index.h"
 #include "kern_util.h"
 
-void shaped_dense(shaped *s, dtype d, int rank, const int64_t *shape) {
+void shaped_dense(shaped *s, dtype d, int rank, const int64_t *shape)
+{
     *s = (shaped){.dtype = d, .rank = rank, .size = shape_size(rank, shape)};
     for (int i = 0; i < rank; i++) s->shape[i] = shape[i];
     dense_strides(rank, shape, s->stride);
 }
 
-void shaped_array(shaped *s, const array *a) {
+void shaped_array(shaped *s, const array *a)
+{
     *s = (shaped){.dtype = (dtype)a->dtype, .rank = a->rank, .size = a->size, .data = a->data};
     for (int i = 0; i < a->rank; i++) {
         s->shape[i] = array_shape(a)[i];
@@ -17,7 +19,8 @@ void shaped_array(shaped *s, const array *a) {
     }
 }
 
-bool shaped_stretch(const shaped *v, int rank, const int64_t *shape, int64_t *stride) {
+bool shaped_stretch(const shaped *v, int rank, const int64_t *shape, int64_t *stride)
+{
     int skip = v->rank > rank ? v->rank - rank : 0;
     for (int i = 0; i < skip; i++)
         if (v->shape[i] != 1) return false;
@@ -36,7 +39,8 @@ bool shaped_stretch(const shaped *v, int rank, const int64_t *shape, int64_t *st
     return true;
 }
 
-bool index_whole(value v, int64_t *out) {
+bool index_whole(value v, int64_t *out)
+{
     if (v.tag == V_I64) {
         *out = v.u.i;
         return true;
@@ -48,27 +52,28 @@ bool index_whole(value v, int64_t *out) {
     return true;
 }
 
-static bool out_of_range(vm *m, int64_t i, int axis, int64_t size) {
-    vm_fail(m, DIAG_INDEX, "index %lld is out of range for axis %d, which has %lld element%s", (long long)i, axis,
-            (long long)size, size == 1 ? "" : "s");
+static bool out_of_range(vm *m, int64_t i, int axis, int64_t size)
+{
+    vm_fail(m, DIAG_INDEX, "index %lld is out of range for axis %d, which has %lld element%s", (long long)i, axis, (long long)size,
+            size == 1 ? "" : "s");
     return false;
 }
 
-static bool not_an_index(vm *m, value v) {
+static bool not_an_index(vm *m, value v)
+{
     if (value_is_float(v)) {
         vm_fail(m, DIAG_INDEX, "an index must be whole, not %.17g", v.u.f);
         vm_help(m, "i64(x) drops the fraction; `//` divides whole numbers");
     } else if (v.tag == V_BOOL) {
         vm_fail(m, DIAG_INDEX, "a single bool is not an index");
         vm_help(m, "an `if`, or `where(condition, a, b)`, chooses; a bool array selects");
-    } else
-        vm_fail(m, DIAG_INDEX, "an array is not indexed by %s", value_a_type(v));
+    } else vm_fail(m, DIAG_INDEX, "an array is not indexed by %s", value_a_type(v));
     return false;
 }
 
 /* A bound of a slice, clipped into [low, high]; none gives deflt. */
-static bool slice_bound(vm *m, value v, const char *which, int64_t n, int64_t low, int64_t high, int64_t deflt,
-                        int64_t *out) {
+static bool slice_bound(vm *m, value v, const char *which, int64_t n, int64_t low, int64_t high, int64_t deflt, int64_t *out)
+{
     if (v.tag == V_NONE || v.tag == V_UNDEF) {
         *out = deflt;
         return true;
@@ -87,7 +92,8 @@ static bool slice_bound(vm *m, value v, const char *which, int64_t n, int64_t lo
     return true;
 }
 
-static bool slice_resolve(vm *m, const slice *s, int64_t n, int64_t *start, int64_t *step, int64_t *count) {
+static bool slice_resolve(vm *m, const slice *s, int64_t n, int64_t *start, int64_t *step, int64_t *count)
+{
     *step = 1;
     if (s->step.tag != V_NONE && s->step.tag != V_UNDEF && !index_whole(s->step, step))
         return vm_fail(m, DIAG_INDEX, "a slice's step must be a whole number");
@@ -103,8 +109,8 @@ static bool slice_resolve(vm *m, const slice *s, int64_t n, int64_t *start, int6
     return true;
 }
 
-bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, int64_t *start, int64_t *step,
-                    int64_t *count) {
+bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, int64_t *start, int64_t *step, int64_t *count)
+{
     if (ix.tag == V_TUPLE && as_tuple(ix)->n == 1) ix = as_tuple(ix)->v[0];
     *single = false;
     *step = *count = 1;
@@ -121,13 +127,13 @@ bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, 
             vm_fail(m, DIAG_INDEX, "%s has one axis and takes one index", what);
             vm_help(m, "t[i][j] indexes an element of an element");
         } else
-            vm_fail(m, DIAG_INDEX, "%s is indexed by a whole number or a slice, not by a%s %s", what,
-                    ix.tag == V_ARRAY ? "n" : "", ix.tag == V_BOOL ? "bool" : value_type_name(ix));
+            vm_fail(m, DIAG_INDEX, "%s is indexed by a whole number or a slice, not by a%s %s", what, ix.tag == V_ARRAY ? "n" : "",
+                    ix.tag == V_BOOL ? "bool" : value_type_name(ix));
         return false;
     }
     if (i < -n || i >= n)
-        return vm_fail(m, DIAG_INDEX, "index %lld is out of range for %s of %lld element%s", (long long)i, what,
-                       (long long)n, n == 1 ? "" : "s");
+        return vm_fail(m, DIAG_INDEX, "index %lld is out of range for %s of %lld element%s", (long long)i, what, (long long)n,
+                       n == 1 ? "" : "s");
     *single = true;
     *start = i < 0 ? i + n : i;
     return true;
@@ -141,7 +147,8 @@ typedef struct picker { /* an index array or a mask, and the axes of x it stands
     int64_t count;   /* selected by a mask */
 } picker;
 
-static int64_t mask_count(const shaped *s) {
+static int64_t mask_count(const shaped *s)
+{
     int64_t n = 0, at[RANK_MAX] = {0}, o = 0, p = 0;
     if (s->size == 0) return 0;
     if (s->rank == 1 && s->stride[0] == 1) {
@@ -154,7 +161,8 @@ static int64_t mask_count(const shaped *s) {
 }
 
 /* Adds the offsets of a mask's elements to offs, whose k-th entry is for the (k / inner % count)-th. */
-static void mask_offsets(const picker *p, const shaped *x, int64_t inner, int64_t *offs, int64_t n) {
+static void mask_offsets(const picker *p, const shaped *x, int64_t inner, int64_t *offs, int64_t n)
+{
     const shaped *s = &p->s;
     int64_t at[RANK_MAX] = {0}, o = 0, off = 0, k = 0;
     if (p->count == 0) return;
@@ -167,7 +175,8 @@ static void mask_offsets(const picker *p, const shaped *x, int64_t inner, int64_
     } while (odometer(s->rank, s->shape, at, s->stride, &o, x->stride + p->axis, &off));
 }
 
-static bool pick(vm *m, const shaped *s, int64_t o, int axis, int64_t size, int64_t *i) {
+static bool pick(vm *m, const shaped *s, int64_t o, int axis, int64_t size, int64_t *i)
+{
     if (s->dtype == DTYPE_I64) *i = ((const int64_t *)s->data)[o];
     else {
         double f = read_f64(s->dtype, s->data, o);
@@ -181,7 +190,8 @@ static bool pick(vm *m, const shaped *s, int64_t o, int axis, int64_t size, int6
     return true;
 }
 
-static bool array_offsets(vm *m, const picker *p, const shaped *x, int rank, const int64_t *shape, int64_t *offs) {
+static bool array_offsets(vm *m, const picker *p, const shaped *x, int rank, const int64_t *shape, int64_t *offs)
+{
     int64_t stride[RANK_MAX], at[RANK_MAX] = {0}, o = 0, q = 0, i, size = x->shape[p->axis];
     int64_t xs = x->stride[p->axis], k = 0;
     if (shape_size(rank, shape) == 0) return true;
@@ -203,7 +213,8 @@ static bool array_offsets(vm *m, const picker *p, const shaped *x, int rank, con
     return true;
 }
 
-static bool pickers_shape(vm *m, const picker *p, int n, int *rank, int64_t *shape) {
+static bool pickers_shape(vm *m, const picker *p, int n, int *rank, int64_t *shape)
+{
     *rank = 0;
     for (int i = 0; i < n; i++) {
         int r = p[i].naxes ? 1 : p[i].s.rank;
@@ -219,23 +230,23 @@ static bool pickers_shape(vm *m, const picker *p, int n, int *rank, int64_t *sha
                 *s = have;
                 continue;
             }
-            return vm_fail(m, DIAG_SHAPE, "index arrays of %lld and %lld elements do not go together",
-                           (long long)*s, (long long)have);
+            return vm_fail(m, DIAG_SHAPE, "index arrays of %lld and %lld elements do not go together", (long long)*s, (long long)have);
         }
     }
     return true;
 }
 
-static bool mask_fits(vm *m, const shaped *x, const picker *p) {
+static bool mask_fits(vm *m, const shaped *x, const picker *p)
+{
     for (int i = 0; i < p->naxes; i++)
         if (p->s.shape[i] != x->shape[p->axis + i])
-            return vm_fail(m, DIAG_SHAPE, "the mask has %lld elements along axis %d, where the array has %lld",
-                           (long long)p->s.shape[i], p->axis + i, (long long)x->shape[p->axis + i]);
+            return vm_fail(m, DIAG_SHAPE, "the mask has %lld elements along axis %d, where the array has %lld", (long long)p->s.shape[i],
+                           p->axis + i, (long long)x->shape[p->axis + i]);
     return true;
 }
 
-static bool pickers_table(vm *m, const shaped *x, const picker *p, int n, int rank, const int64_t *shape,
-                          index_plan *plan) {
+static bool pickers_table(vm *m, const shaped *x, const picker *p, int n, int rank, const int64_t *shape, index_plan *plan)
+{
     plan->ntable = shape_size(rank, shape);
     plan->table = plan->few;
     if (plan->ntable > (int64_t)(sizeof plan->few / sizeof *plan->few)) {
@@ -259,9 +270,11 @@ static bool pickers_table(vm *m, const shaped *x, const picker *p, int n, int ra
 }
 
 /* How many axes of x a component takes; -1 when it is none that can be. */
-static int component_axes(value v) {
+static int component_axes(value v)
+{
     switch (v.tag) {
-    case V_NONE: case V_ELLIPSIS: return 0;
+    case V_NONE:
+    case V_ELLIPSIS: return 0;
     case V_SLICE: return 1;
     case V_ARRAY: return as_array(v)->dtype == DTYPE_BOOL ? as_array(v)->rank : 1;
     default: {
@@ -271,12 +284,14 @@ static int component_axes(value v) {
     }
 }
 
-static void plan_axis(index_plan *plan, int64_t n, int64_t stride) {
+static void plan_axis(index_plan *plan, int64_t n, int64_t stride)
+{
     plan->shape[plan->rank] = n;
     plan->stride[plan->rank++] = stride;
 }
 
-bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan) {
+bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan)
+{
     const value *part = ix.tag == V_TUPLE ? as_tuple(ix)->v : &ix;
     uint32_t n = ix.tag == V_TUPLE ? as_tuple(ix)->n : 1;
     picker pickers[RANK_MAX];
@@ -294,11 +309,9 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan) {
     if (dots > 1) return vm_fail(m, DIAG_INDEX, "an index can hold one `...`");
     if (taken > x->rank) {
         if (x->rank == 0) return vm_fail(m, DIAG_INDEX, "a number has no axes to index");
-        return vm_fail(m, DIAG_INDEX, "%d indices are too many for an array of %d ax%s", taken, x->rank,
-                       x->rank == 1 ? "is" : "es");
+        return vm_fail(m, DIAG_INDEX, "%d indices are too many for an array of %d ax%s", taken, x->rank, x->rank == 1 ? "is" : "es");
     }
-    if (x->rank - taken + kept > RANK_MAX)
-        return vm_fail(m, DIAG_SHAPE, "the selection would have more than %d axes", RANK_MAX);
+    if (x->rank - taken + kept > RANK_MAX) return vm_fail(m, DIAG_SHAPE, "the selection would have more than %d axes", RANK_MAX);
     uint32_t last = 0; /* component after the last index array or, beside arrays, whole number */
     for (uint32_t i = 0; i < n; i++) {
         value v = part[i];
@@ -325,8 +338,7 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan) {
             if (p->naxes) {
                 if (!mask_fits(m, x, p)) return false;
                 p->count = mask_count(&p->s);
-            } else if (p->s.size > 1)
-                plan->unique = false;
+            } else if (p->s.size > 1) plan->unique = false;
             axis += component_axes(v);
             npick++;
         } else {
@@ -345,8 +357,7 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan) {
     if (!plan->basic) {
         int64_t shape[RANK_MAX];
         if (!pickers_shape(m, pickers, npick, &plan->adv, shape)) return false;
-        if (plan->rank + plan->adv > RANK_MAX)
-            return vm_fail(m, DIAG_SHAPE, "the selection would have more than %d axes", RANK_MAX);
+        if (plan->rank + plan->adv > RANK_MAX) return vm_fail(m, DIAG_SHAPE, "the selection would have more than %d axes", RANK_MAX);
         plan->at = apart ? 0 : first;
         int after = plan->rank - plan->at;
         memmove(plan->shape + plan->at + plan->adv, plan->shape + plan->at, (size_t)after * sizeof(int64_t));
@@ -360,7 +371,8 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan) {
     return true;
 }
 
-void index_close(vm *m, index_plan *plan) {
+void index_close(vm *m, index_plan *plan)
+{
     if (plan->table_bytes) memory_free(&m->mem, MEM_OTHER, plan->table, (size_t)plan->table_bytes);
     plan->table = NULL;
     plan->table_bytes = 0;
@@ -375,22 +387,24 @@ typedef void row_kernel(int64_t n, void *x, int64_t xs, void *v, int64_t vs);
 /* The same over a table: the k-th element of x lies at offs[k]. */
 typedef void table_kernel(int64_t n, void *x, const int64_t *offs, void *v, int64_t vs);
 
-#define ROWS(T, NAME, OP, AT)                                                                                 \
-    static void NAME##_row(int64_t n, void *x_, int64_t xs, void *v_, int64_t vs) {                           \
-        T *x = x_, *v = v_;                                                                                   \
-        (void)v;                                                                                              \
-        if (xs == 1 && vs == 1)                                                                               \
-            for (int64_t k = 0, i = 0, j = 0; k < n; k++, i++, j++) OP(T);                                    \
-        else                                                                                                  \
-            for (int64_t k = 0, i = 0, j = 0; k < n; k++, i += xs, j += vs) OP(T);                            \
-    }                                                                                                         \
-    static void NAME##_table(int64_t n, void *x_, const int64_t *offs, void *v_, int64_t vs) {               \
-        T *x = x_, *v = v_;                                                                                   \
-        (void)v;                                                                                              \
-        for (int64_t k = 0, j = 0; k < n; k++, j += vs) {                                                     \
-            int64_t i = offs[k];                                                                             \
-            OP(T);                                                                                            \
-        }                                                                                                     \
+#define ROWS(T, NAME, OP, AT) \
+    static void NAME##_row(int64_t n, void *x_, int64_t xs, void *v_, int64_t vs) \
+    { \
+        T *x = x_, *v = v_; \
+        (void)v; \
+        if (xs == 1 && vs == 1) \
+            for (int64_t k = 0, i = 0, j = 0; k < n; k++, i++, j++) OP(T); \
+        else \
+            for (int64_t k = 0, i = 0, j = 0; k < n; k++, i += xs, j += vs) OP(T); \
+    } \
+    static void NAME##_table(int64_t n, void *x_, const int64_t *offs, void *v_, int64_t vs) \
+    { \
+        T *x = x_, *v = v_; \
+        (void)v; \
+        for (int64_t k = 0, j = 0; k < n; k++, j += vs) { \
+            int64_t i = offs[k]; \
+            OP(T); \
+        } \
     }
 #define OP_GET(T) v[j] = x[i]
 #define OP_SET(T) x[i] = v[j]
@@ -409,8 +423,10 @@ ROWS(float, add4, OP_ADD, )
 ROWS(double, add8, OP_ADD, )
 ROWS(uint64_t, addi, OP_ADD, )
 
-static void kernels_of(plan_op op, dtype d, row_kernel **row, table_kernel **offs) {
-    static row_kernel *const rows[3][3] = {{get1_row, get4_row, get8_row}, {set1_row, set4_row, set8_row},
+static void kernels_of(plan_op op, dtype d, row_kernel **row, table_kernel **offs)
+{
+    static row_kernel *const rows[3][3] = {{get1_row, get4_row, get8_row},
+                                           {set1_row, set4_row, set8_row},
                                            {clear1_row, clear4_row, clear8_row}};
     static table_kernel *const tables[3][3] = {{get1_table, get4_table, get8_table},
                                                {set1_table, set4_table, set8_table},
@@ -426,7 +442,8 @@ static void kernels_of(plan_op op, dtype d, row_kernel **row, table_kernel **off
 }
 
 /* Visits the selection in row-major order. v has strides vs over the plan's shape. */
-static void plan_run(const index_plan *p, plan_op op, dtype d, void *x, void *v, const int64_t *vs) {
+static void plan_run(const index_plan *p, plan_op op, dtype d, void *x, void *v, const int64_t *vs)
+{
     if (p->size == 0) return;
     static const int64_t none[RANK_MAX] = {0}, zero = 0;
     row_kernel *row;
@@ -473,15 +490,18 @@ static void plan_run(const index_plan *p, plan_op op, dtype d, void *x, void *v,
     } while (odometer(at, p->shape, pre, p->stride, &px, vs, &pv));
 }
 
-void index_gather(const index_plan *p, dtype d, const void *x, void *out) {
+void index_gather(const index_plan *p, dtype d, const void *x, void *out)
+{
     int64_t stride[RANK_MAX];
     dense_strides(p->rank, p->shape, stride);
     plan_run(p, PLAN_GET, d, (void *)x, out, stride);
 }
-void index_scatter(const index_plan *p, dtype d, void *x, const void *v, const int64_t *stride) {
+void index_scatter(const index_plan *p, dtype d, void *x, const void *v, const int64_t *stride)
+{
     plan_run(p, PLAN_SET, d, x, (void *)v, stride);
 }
-void index_add(const index_plan *p, dtype d, void *x, const void *v, const int64_t *stride) {
+void index_add(const index_plan *p, dtype d, void *x, const void *v, const int64_t *stride)
+{
     plan_run(p, PLAN_ADD, d, x, (void *)v, stride);
 }
 void index_clear(const index_plan *p, dtype d, void *x) { plan_run(p, PLAN_CLEAR, d, x, NULL, NULL); }

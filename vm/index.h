@@ -19,16 +19,16 @@
 #include "vm.h"
 
 typedef struct index_plan {
-    bool basic;   /* no table: a view of x */
-    bool unique;  /* no element can be selected twice (always so for basic) */
-    int rank;     /* of the selection */
+    bool basic;                                /* no table: a view of x */
+    bool unique;                               /* no element can be selected twice (always so for basic) */
+    int rank;                                  /* of the selection */
     int64_t shape[RANK_MAX], stride[RANK_MAX]; /* strides of the index arrays' axes are unused */
     int64_t size;
-    int64_t offset;   /* elements from the data pointer of x */
-    int at, adv;      /* the axes [at, at + adv) of the selection are those of the index arrays */
-    int64_t *table;   /* ntable offsets, NULL when basic */
+    int64_t offset; /* elements from the data pointer of x */
+    int at, adv;    /* the axes [at, at + adv) of the selection are those of the index arrays */
+    int64_t *table; /* ntable offsets, NULL when basic */
     int64_t ntable, table_bytes;
-    int64_t few[4];   /* a short table lives here */
+    int64_t few[4]; /* a short table lives here */
 } index_plan;
 
 /* x: shape and strides matter, data does not. On success the plan must be closed. Errors (DIAG_INDEX) name
@@ -56,8 +56,7 @@ void index_clear(const index_plan *p, dtype d, void *x);
 
 /* What ix means for a sequence (tuple, string) of n items: one item (*single, *start its place), or
    count items start, start + step, …. Only a whole number or a slice will do; `what` is "a tuple". */
-bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, int64_t *start, int64_t *step,
-                    int64_t *count);
+bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, int64_t *start, int64_t *step, int64_t *count);
 /* A whole scalar of any numeric dtype as i64; false, without an error, for all else. */
 bool index_whole(value v, int64_t *out);
 #endif

@@ -26,13 +26,15 @@ static const io_format formats[] = {
 };
 
 /* "…idx3-ubyte", as MNIST's files are called. */
-static bool idx_name(const char *s, size_t n) {
+static bool idx_name(const char *s, size_t n)
+{
     for (size_t i = 0; i + 5 < n; i++)
         if (memcmp(s + i, "idx", 3) == 0 && s[i + 3] >= '1' && s[i + 3] <= '8' && s[i + 4] == '-') return true;
     return false;
 }
 
-const io_format *io_format_of(prim_call *c, const char *path, bool *packed) {
+const io_format *io_format_of(prim_call *c, const char *path, bool *packed)
+{
     const char *base = strrchr(path, '/');
     base = base ? base + 1 : path;
     size_t n = strlen(base);
@@ -53,7 +55,8 @@ const io_format *io_format_of(prim_call *c, const char *path, bool *packed) {
 
 /* --- reading ------------------------------------------------------------------------------------- */
 
-bool io_fail(io_in *in, const char *fmt, ...) {
+bool io_fail(io_in *in, const char *fmt, ...)
+{
     char s[400];
     va_list ap;
     va_start(ap, fmt);
@@ -62,7 +65,8 @@ bool io_fail(io_in *in, const char *fmt, ...) {
     return prim_fail(in->c, 0, DIAG_FILE, "%s: %s", in->path, s);
 }
 
-bool io_open(io_in *in, prim_call *c, const char *path) {
+bool io_open(io_in *in, prim_call *c, const char *path)
+{
     *in = (io_in){.c = c, .path = path, .size = SIZE_MAX, .fd = -1};
     struct stat s;
     if (c->vm->config.no_files) return io_fail(in, "the program may not read files");
@@ -80,17 +84,20 @@ bool io_open(io_in *in, prim_call *c, const char *path) {
     return true;
 }
 
-size_t io_look(const io_in *in, char *to, size_t n) {
+size_t io_look(const io_in *in, char *to, size_t n)
+{
     ssize_t k = pread(in->fd, to, n, 0);
     return k > 0 ? (size_t)k : 0;
 }
 
-void io_close(io_in *in) {
+void io_close(io_in *in)
+{
     io_unpack_close(in);
     close(in->fd);
 }
 
-bool io_raw(io_in *in, void *to, size_t n, size_t *got) {
+bool io_raw(io_in *in, void *to, size_t n, size_t *got)
+{
     ssize_t k;
     do k = read(in->fd, to, n);
     while (k < 0 && errno == EINTR);
@@ -100,7 +107,8 @@ bool io_raw(io_in *in, void *to, size_t n, size_t *got) {
 }
 
 /* Up to n bytes; fewer only at the end. False with the error set. */
-static bool take_some(io_in *in, void *to, size_t n, size_t *got) {
+static bool take_some(io_in *in, void *to, size_t n, size_t *got)
+{
     *got = 0;
     while (*got < n) {
         size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30, k = 0;
@@ -115,13 +123,15 @@ static bool take_some(io_in *in, void *to, size_t n, size_t *got) {
     return true;
 }
 
-bool io_take(io_in *in, void *to, size_t n, const char *what) {
+bool io_take(io_in *in, void *to, size_t n, const char *what)
+{
     size_t from = in->at, got;
     if (!take_some(in, to, n, &got)) return false;
     return got == n || io_fail(in, "the file ends at byte %zu, within %s of %zu bytes from byte %zu", in->at, what, n, from);
 }
 
-bool io_promises(io_in *in, uint64_t n, size_t width, const char *what) {
+bool io_promises(io_in *in, uint64_t n, size_t width, const char *what)
+{
     uint64_t bytes;
     if (__builtin_mul_overflow(n, (uint64_t)width, &bytes) || bytes > SIZE_MAX / 4)
         return io_fail(in, "%s says more than memory can hold: %llu elements of %zu bytes", what, (unsigned long long)n, width);
@@ -129,7 +139,8 @@ bool io_promises(io_in *in, uint64_t n, size_t width, const char *what) {
     return io_fail(in, "%s says %llu bytes follow, and there are %zu", what, (unsigned long long)bytes, in->size - in->at);
 }
 
-char *io_rest(io_in *in, size_t *n) {
+char *io_rest(io_in *in, size_t *n)
+{
     memory *m = &in->c->vm->mem;
     size_t cap = in->size != SIZE_MAX && in->size > in->at ? in->size - in->at + 1 : 1 << 16, used = 0;
     char *s = memory_alloc(m, MEM_OTHER, cap);
@@ -158,7 +169,8 @@ char *io_rest(io_in *in, size_t *n) {
 
 /* --- numbers ---------------------------------------------------------------------------------------- */
 
-bool io_dtype(io_number f, dtype *d) {
+bool io_dtype(io_number f, dtype *d)
+{
     switch (f.kind) {
     case IO_BOOL: *d = DTYPE_BOOL; return f.width == 1;
     case IO_SIGNED: *d = DTYPE_I64; return f.width == 1 || f.width == 2 || f.width == 4 || f.width == 8;
@@ -168,14 +180,16 @@ bool io_dtype(io_number f, dtype *d) {
     }
 }
 
-static uint64_t load_uint(const uint8_t *s, int width, bool big) {
+static uint64_t load_uint(const uint8_t *s, int width, bool big)
+{
     uint64_t x = 0;
     for (int i = 0; i < width; i++) x = x << 8 | s[big ? i : width - 1 - i];
     return x;
 }
 
 /* Sixteen bits as a float: IEEE's half, or (brain) the upper half of a float. */
-static float half_float(uint32_t h, bool brain) {
+static float half_float(uint32_t h, bool brain)
+{
     uint32_t x;
     float f;
     if (brain) x = h << 16;
@@ -189,7 +203,8 @@ static float half_float(uint32_t h, bool brain) {
     return f;
 }
 
-bool io_numbers(io_in *in, io_number f, int64_t n, void *to) {
+bool io_numbers(io_in *in, io_number f, int64_t n, void *to)
+{
     dtype d;
     if (!io_dtype(f, &d)) return io_fail(in, "numbers of this kind have no dtype here");
     uint8_t piece[1 << 14];
@@ -220,13 +235,15 @@ bool io_numbers(io_in *in, io_number f, int64_t n, void *to) {
 
 /* --- writing ---------------------------------------------------------------------------------------- */
 
-static bool out_fail(io_out *out, const char *why) {
+static bool out_fail(io_out *out, const char *why)
+{
     if (!out->failed) prim_fail(out->c, 0, DIAG_FILE, "%s: cannot be written: %s", out->path, why);
     out->failed = true;
     return false;
 }
 
-bool io_refuse(io_out *out, const char *fmt, ...) {
+bool io_refuse(io_out *out, const char *fmt, ...)
+{
     char s[400];
     va_list ap;
     va_start(ap, fmt);
@@ -236,9 +253,11 @@ bool io_refuse(io_out *out, const char *fmt, ...) {
     return prim_fail(out->c, 1, DIAG_FILE, "%s: %s", out->path, s);
 }
 
-bool io_create(io_out *out, prim_call *c, const char *path) {
+bool io_create(io_out *out, prim_call *c, const char *path)
+{
     struct stat s;
-    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = out->durable = false, out->part = NULL, out->target = NULL, out->to = NULL;
+    out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = out->durable = false, out->part = NULL, out->target = NULL,
+    out->to = NULL;
     if (c->vm->config.no_files) return out_fail(out, "the program may not write files");
     bool there = stat(path, &s) == 0;
     if (there && S_ISDIR(s.st_mode)) {
@@ -266,7 +285,8 @@ bool io_create(io_out *out, prim_call *c, const char *path) {
     return false;
 }
 
-static void write_all(io_out *out, const char *s, size_t n) {
+static void write_all(io_out *out, const char *s, size_t n)
+{
     while (n > 0 && !out->failed) {
         ssize_t k = write(out->fd, s, n);
         if (k < 0 && errno == EINTR) continue;
@@ -275,7 +295,8 @@ static void write_all(io_out *out, const char *s, size_t n) {
     }
 }
 
-void io_put(io_out *out, const void *s, size_t n) {
+void io_put(io_out *out, const void *s, size_t n)
+{
     if (out->failed) return;
     if (out->to) {
         text_add(out->to, s, n);
@@ -293,7 +314,8 @@ void io_put(io_out *out, const void *s, size_t n) {
 }
 
 /* The folder's entry for the new name. A folder that cannot be opened, or cannot be told to, is left to itself. */
-static bool sync_folder(const char *path) {
+static bool sync_folder(const char *path)
+{
     const char *slash = strrchr(path, '/');
     char *folder = slash == path ? strdup("/") : slash ? strndup(path, (size_t)(slash - path)) : strdup(".");
     int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
@@ -306,7 +328,8 @@ static bool sync_folder(const char *path) {
     return ok;
 }
 
-bool io_finish(io_out *out) {
+bool io_finish(io_out *out)
+{
     if (!out->failed) write_all(out, out->buffer, out->n);
     if (!out->failed && out->durable && fsync(out->fd) != 0 && errno != EINVAL) out_fail(out, strerror(errno)); /* EINVAL: a pipe */
     if (close(out->fd) != 0) out_fail(out, strerror(errno));

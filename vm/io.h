@@ -14,10 +14,10 @@ typedef struct io_in {
     prim_call *c;
     const char *path;
     int fd;
-    unpacking *gz;      /* not NULL: the file is packed (io_gz.c) */
+    unpacking *gz;     /* not NULL: the file is packed (io_gz.c) */
     const char *bytes; /* not NULL: what is read lies here (a file inside a file), size bytes */
-    size_t at;        /* bytes taken so far */
-    size_t size;      /* of the whole file; SIZE_MAX when not known (packed, a pipe) */
+    size_t at;         /* bytes taken so far */
+    size_t size;       /* of the whole file; SIZE_MAX when not known (packed, a pipe) */
 } io_in;
 /* Takes exactly n bytes; fails with "the file ends …" and what was being read when there are fewer. */
 bool io_take(io_in *in, void *to, size_t n, const char *what);
@@ -30,7 +30,11 @@ bool io_fail(io_in *in, const char *fmt, ...) __attribute__((format(printf, 2, 3
 
 /* How numbers lie in a file. */
 typedef enum io_kind { IO_BOOL, IO_SIGNED, IO_UNSIGNED, IO_FLOAT, IO_BRAIN /* bfloat16 */ } io_kind;
-typedef struct io_number { io_kind kind; int width; bool big; /* endian */ } io_number;
+typedef struct io_number {
+    io_kind kind;
+    int width;
+    bool big; /* endian */
+} io_number;
 /* The dtype numbers of this kind are given; false when there is none. */
 bool io_dtype(io_number f, dtype *d);
 /* Takes n numbers into `to`, which is of that dtype. */
@@ -41,11 +45,11 @@ typedef struct io_out {
     prim_call *c;
     const char *path;
     int fd;
-    char *part;       /* the name it has until it is done; NULL: written directly (a device, a pipe) */
-    char *target;     /* the name it gets */
-    bool failed;      /* the error is set; further bytes are dropped */
-    bool durable;     /* on the disk before it gets its name, and the name before io_finish is back */
-    text *to;         /* not NULL: bytes go here instead (a file inside a file) */
+    char *part;   /* the name it has until it is done; NULL: written directly (a device, a pipe) */
+    char *target; /* the name it gets */
+    bool failed;  /* the error is set; further bytes are dropped */
+    bool durable; /* on the disk before it gets its name, and the name before io_finish is back */
+    text *to;     /* not NULL: bytes go here instead (a file inside a file) */
     size_t n;
     char buffer[1 << 16];
 } io_out;
@@ -97,8 +101,15 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch);
 
 /* --- nested values by path (io_tree.c) ----------------------------------------------------------
  * A part is keyed by the names and places that lead to it: layers.0.w. */
-typedef struct io_leaf { char *path; value v; } io_leaf;
-typedef struct io_leaves { memory *m; io_leaf *at; size_t n, cap; } io_leaves; /* a reader's values are owned */
+typedef struct io_leaf {
+    char *path;
+    value v;
+} io_leaf;
+typedef struct io_leaves {
+    memory *m;
+    io_leaf *at;
+    size_t n, cap;
+} io_leaves; /* a reader's values are owned */
 bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v);
 /* The numbers in v; a part that is something else is an error. */
 bool leaves_of(io_out *out, value v, io_leaves *l);

@@ -19,22 +19,31 @@
 /* What all fields of a column have in common. */
 enum { ALL_NUMBERS = 1, ALL_BOOLS = 2, ALL_WHOLE = 4, SOME_LARGE = 8, SOME_PRESENT = 16 };
 
-typedef struct field { const char *s; uint32_t n; bool quoted; } field;
+typedef struct field {
+    const char *s;
+    uint32_t n;
+    bool quoted;
+} field;
 
 typedef struct table_reader {
     io_in *in;
     char sep;
-    char *s, *end;     /* the rest of the text, which is cut in place */
-    int64_t line;      /* of s, from 1 */
-    field *row; size_t nrow, row_cap;
+    char *s, *end; /* the rest of the text, which is cut in place */
+    int64_t line;  /* of s, from 1 */
+    field *row;
+    size_t nrow, row_cap;
     size_t columns;
-    field *names; size_t nnames;
-    unsigned *kinds;   /* of each column */
-    double *numbers; size_t rows, cap;
-    field *fields; size_t fields_cap; /* kept only with a header */
+    field *names;
+    size_t nnames;
+    unsigned *kinds; /* of each column */
+    double *numbers;
+    size_t rows, cap;
+    field *fields;
+    size_t fields_cap; /* kept only with a header */
 } table_reader;
 
-static void *grow(table_reader *t, void *p, size_t *cap, size_t need, size_t element) {
+static void *grow(table_reader *t, void *p, size_t *cap, size_t need, size_t element)
+{
     if (need <= *cap) return p;
     size_t more = *cap ? *cap * 2 : 64;
     if (more < need) more = need;
@@ -46,7 +55,8 @@ static void *grow(table_reader *t, void *p, size_t *cap, size_t need, size_t ele
 
 /* Cuts one field off; its bytes stay where they are (a quoted one is closed up over doubled quotes).
    *last: it ended its row. */
-static bool cut_field(table_reader *t, field *f, bool *last) {
+static bool cut_field(table_reader *t, field *f, bool *last)
+{
     char *s = t->s;
     *f = (field){.s = s};
     char *to = s;
@@ -83,7 +93,8 @@ static bool cut_field(table_reader *t, field *f, bool *last) {
 }
 
 /* The next row that is not blank; t->nrow 0 at the end. *line gets where it starts. */
-static bool next_row(table_reader *t, int64_t *line) {
+static bool next_row(table_reader *t, int64_t *line)
+{
     do {
         t->nrow = 0;
         *line = t->line;
@@ -99,24 +110,25 @@ static bool next_row(table_reader *t, int64_t *line) {
     return true;
 }
 
-static field trimmed(field f) {
+static field trimmed(field f)
+{
     if (f.quoted) return f;
     while (f.n && isspace((unsigned char)*f.s)) f.s++, f.n--;
     while (f.n && isspace((unsigned char)f.s[f.n - 1])) f.n--;
     return f;
 }
 static bool is_word(field f, const char *w) { return f.n == strlen(w) && strncasecmp(f.s, w, f.n) == 0; }
-static bool missing(field f) {
-    return f.n == 0 || is_word(f, "nan") || is_word(f, "na") || is_word(f, "n/a") || is_word(f, "null");
-}
+static bool missing(field f) { return f.n == 0 || is_word(f, "nan") || is_word(f, "na") || is_word(f, "n/a") || is_word(f, "null"); }
 /* A decimal number; hexadecimal and digits with `_` are text in a table. */
-static bool field_number(field f, double *x) {
+static bool field_number(field f, double *x)
+{
     if (f.quoted || f.n == 0) return false;
     for (uint32_t i = 0; i < f.n; i++)
         if (f.s[i] == '_' || f.s[i] == 'x' || f.s[i] == 'X') return false;
     return number_parse(f.s, f.n, x);
 }
-static bool field_whole(field f, int64_t *x) {
+static bool field_whole(field f, int64_t *x)
+{
     char s[24], *end;
     if (f.n == 0 || f.n >= sizeof s) return false;
     memcpy(s, f.s, f.n);
@@ -127,7 +139,8 @@ static bool field_whole(field f, int64_t *x) {
     return *end == 0 && errno == 0;
 }
 
-static unsigned kind_of(field f, double *x) {
+static unsigned kind_of(field f, double *x)
+{
     *x = NAN;
     if (!f.quoted && missing(f)) return ALL_NUMBERS;
     if (field_number(f, x)) {
@@ -137,7 +150,8 @@ static unsigned kind_of(field f, double *x) {
     return SOME_PRESENT | (!f.quoted && (is_word(f, "true") || is_word(f, "false")) ? ALL_BOOLS : 0);
 }
 
-bool utf8_valid(const char *s, size_t n) {
+bool utf8_valid(const char *s, size_t n)
+{
     uint32_t cp;
     for (int k; n > 0; s += k, n -= (size_t)k)
         if ((k = utf8_decode(s, n, &cp)) == 0) return false;
@@ -145,7 +159,8 @@ bool utf8_valid(const char *s, size_t n) {
 }
 
 /* Reads everything: header, kinds, numbers, and the fields' places. */
-static bool read_rows(table_reader *t) {
+static bool read_rows(table_reader *t)
+{
     vm *m = t->in->c->vm;
     int64_t line;
     double x;
@@ -167,7 +182,8 @@ static bool read_rows(table_reader *t) {
     }
     for (; t->nrow > 0; t->rows++) {
         if (t->nrow != t->columns)
-            return io_fail(t->in, "line %lld has %zu field%s, and the first row has %zu", (long long)line, t->nrow, t->nrow == 1 ? "" : "s", t->columns);
+            return io_fail(t->in, "line %lld has %zu field%s, and the first row has %zu", (long long)line, t->nrow, t->nrow == 1 ? "" : "s",
+                           t->columns);
         size_t used = t->rows * t->columns;
         double *more = grow(t, t->numbers, &t->cap, used + t->columns, sizeof *t->numbers);
         if (!more) return false;
@@ -187,15 +203,17 @@ static bool read_rows(table_reader *t) {
             for (size_t i = 0; i < t->columns; i++)
                 if (!(t->kinds[i] & ALL_NUMBERS)) {
                     field f = trimmed(t->row[i]);
-                    return io_fail(t->in, "line %lld, field %zu: \"%.*s\" is not a number, and the table has no header that would name text columns",
-                                   (long long)line, i + 1, (int)(f.n < 40 ? f.n : 40), f.s);
+                    return io_fail(
+                        t->in, "line %lld, field %zu: \"%.*s\" is not a number, and the table has no header that would name text columns",
+                        (long long)line, i + 1, (int)(f.n < 40 ? f.n : 40), f.s);
                 }
         if (!next_row(t, &line)) return false;
     }
     return true;
 }
 
-static bool column_numbers(table_reader *t, size_t at, value *out) {
+static bool column_numbers(table_reader *t, size_t at, value *out)
+{
     dtype d = t->in->c->vm->config.float_dtype;
     int64_t n = (int64_t)t->rows;
     if ((t->kinds[at] & (ALL_WHOLE | SOME_LARGE)) == (ALL_WHOLE | SOME_LARGE)) {
@@ -215,7 +233,8 @@ static bool column_numbers(table_reader *t, size_t at, value *out) {
     return true;
 }
 
-static bool column_other(table_reader *t, size_t at, value *out) {
+static bool column_other(table_reader *t, size_t at, value *out)
+{
     vm *m = t->in->c->vm;
     int64_t n = (int64_t)t->rows;
     if (t->kinds[at] & ALL_BOOLS) {
@@ -241,7 +260,8 @@ static bool column_other(table_reader *t, size_t at, value *out) {
 }
 
 /* A column's name; one without a name is called after its place. */
-static symbol column_name(table_reader *t, size_t at) {
+static symbol column_name(table_reader *t, size_t at)
+{
     char made[32];
     field f = t->names[at];
     if (f.n == 0) {
@@ -251,7 +271,8 @@ static symbol column_name(table_reader *t, size_t at) {
     return symbol_of(t->in->c->vm->symbols, f.s, f.n);
 }
 
-static bool make_record(table_reader *t, value *out) {
+static bool make_record(table_reader *t, value *out)
+{
     vm *m = t->in->c->vm;
     record *r = record_new(m, 0, (uint32_t)t->columns);
     if (!r) return false;
@@ -260,7 +281,8 @@ static bool make_record(table_reader *t, value *out) {
     for (size_t i = 0; ok && i < t->columns; i++) {
         symbol name = column_name(t, i);
         if (!name) ok = vm_out_of_memory(m);
-        else if (record_find(as_record(v), name) >= 0) ok = io_fail(t->in, "two columns have the name \"%s\"", symbol_name(m->symbols, name));
+        else if (record_find(as_record(v), name) >= 0)
+            ok = io_fail(t->in, "two columns have the name \"%s\"", symbol_name(m->symbols, name));
         else if ((t->kinds[i] & ALL_NUMBERS ? column_numbers : column_other)(t, i, &column)) {
             ok = record_set(m, &v, name, column);
             if (!ok) value_release(m, column);
@@ -271,7 +293,8 @@ static bool make_record(table_reader *t, value *out) {
     return ok;
 }
 
-static bool make_matrix(table_reader *t, value *out) {
+static bool make_matrix(table_reader *t, value *out)
+{
     vm *m = t->in->c->vm;
     array *a = array_new(m, m->config.float_dtype, 2, (int64_t[]){(int64_t)t->rows, (int64_t)t->columns});
     if (!a) return false;
@@ -280,7 +303,8 @@ static bool make_matrix(table_reader *t, value *out) {
     return true;
 }
 
-static bool table_read(io_in *in, char sep, value *out) {
+static bool table_read(io_in *in, char sep, value *out)
+{
     memory *m = &in->c->vm->mem;
     size_t n;
     char *s = io_rest(in, &n);
@@ -303,7 +327,8 @@ bool io_tsv_read(io_in *in, value *out) { return table_read(in, '\t', out); }
 /* --- writing ------------------------------------------------------------------------------------------ */
 
 /* Quoted where it must be, and where reading would take it for something else than text. */
-static void put_string(io_out *out, const char *s, size_t n, char sep) {
+static void put_string(io_out *out, const char *s, size_t n, char sep)
+{
     double x;
     field f = {s, (uint32_t)n, false};
     bool plain = n > 0 && !isspace((unsigned char)s[0]) && !isspace((unsigned char)s[n - 1]) && !missing(f) && !field_number(f, &x) &&
@@ -318,7 +343,8 @@ static void put_string(io_out *out, const char *s, size_t n, char sep) {
     io_put(out, "\"", 1);
 }
 
-static bool put_cell(io_out *out, value v, char sep) {
+static bool put_cell(io_out *out, value v, char sep)
+{
     char s[NUMBER_MOST];
     switch (v.tag) {
     case V_BOOL: io_put(out, v.u.i ? "true" : "false", v.u.i ? 4 : 5); break;
@@ -332,7 +358,8 @@ static bool put_cell(io_out *out, value v, char sep) {
     return true;
 }
 
-static bool matrix_write(io_out *out, const array *a, char sep) {
+static bool matrix_write(io_out *out, const array *a, char sep)
+{
     if (a->rank > 2) return io_refuse(out, "a table has two axes, and value has %d; reshape it", a->rank);
     const int64_t *shape = array_shape(a), *stride = array_stride(a);
     for (int64_t i = 0; i < shape[0]; i++) {
@@ -345,7 +372,8 @@ static bool matrix_write(io_out *out, const array *a, char sep) {
     return true;
 }
 
-static bool record_write(io_out *out, const record *r, char sep) {
+static bool record_write(io_out *out, const record *r, char sep)
+{
     vm *m = out->c->vm;
     int64_t rows = -1;
     for (uint32_t i = 0; i < r->n; i++) {
@@ -354,7 +382,8 @@ static bool record_write(io_out *out, const record *r, char sep) {
         const char *name = symbol_name(m->symbols, r->names[i]);
         if (n < 0) return io_refuse(out, "field %s is no column: it must be a vector or a tuple", name);
         if (rows >= 0 && n != rows)
-            return io_refuse(out, "column %s has %lld rows, and %s has %lld", name, (long long)n, symbol_name(m->symbols, r->names[0]), (long long)rows);
+            return io_refuse(out, "column %s has %lld rows, and %s has %lld", name, (long long)n, symbol_name(m->symbols, r->names[0]),
+                             (long long)rows);
         rows = n;
     }
     if (r->n == 0) return io_refuse(out, "the record has no fields, so there is no column to write");
@@ -368,14 +397,16 @@ static bool record_write(io_out *out, const record *r, char sep) {
         for (uint32_t i = 0; i < r->n; i++) {
             value v = r->v[i];
             if (i > 0) io_put(out, &sep, 1);
-            if (!put_cell(out, v.tag == V_TUPLE ? as_tuple(v)->v[k] : array_at(as_array(v), k * array_stride(as_array(v))[0]), sep)) return false;
+            if (!put_cell(out, v.tag == V_TUPLE ? as_tuple(v)->v[k] : array_at(as_array(v), k * array_stride(as_array(v))[0]), sep))
+                return false;
         }
         io_put(out, "\n", 1);
     }
     return true;
 }
 
-static bool table_write(io_out *out, value v, char sep) {
+static bool table_write(io_out *out, value v, char sep)
+{
     if (v.tag == V_ARRAY) return matrix_write(out, as_array(v), sep);
     if (v.tag == V_RECORD) return record_write(out, as_record(v), sep);
     return io_refuse(out, "a table is a vector, a matrix or a record of columns, and this is %s", value_a_type(v));

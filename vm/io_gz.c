@@ -11,25 +11,29 @@ struct unpacking {
 };
 
 /* zlib frees without saying how much, so each block says it itself. */
-static voidpf zlib_take(voidpf mem, uInt n, uInt size) {
+static voidpf zlib_take(voidpf mem, uInt n, uInt size)
+{
     size_t bytes = (size_t)n * size + 16;
     char *p = memory_alloc(mem, MEM_OTHER, bytes);
     if (!p) return NULL;
     memcpy(p, &bytes, sizeof bytes);
     return p + 16;
 }
-static void zlib_give(voidpf mem, voidpf p) {
+static void zlib_give(voidpf mem, voidpf p)
+{
     size_t bytes;
     memcpy(&bytes, (char *)p - 16, sizeof bytes);
     memory_free(mem, MEM_OTHER, (char *)p - 16, bytes);
 }
 
-bool io_inflate(z_stream *z, memory *m, int window) {
+bool io_inflate(z_stream *z, memory *m, int window)
+{
     z->zalloc = zlib_take, z->zfree = zlib_give, z->opaque = m;
     return inflateInit2(z, window) == Z_OK;
 }
 
-bool io_unpack(io_in *in) {
+bool io_unpack(io_in *in)
+{
     vm *m = in->c->vm;
     unpacking *u = memory_alloc(&m->mem, MEM_OTHER, sizeof *u);
     if (!u) return vm_out_of_memory(m);
@@ -42,14 +46,16 @@ bool io_unpack(io_in *in) {
     return true;
 }
 
-void io_unpack_close(io_in *in) {
+void io_unpack_close(io_in *in)
+{
     if (!in->gz) return;
     inflateEnd(&in->gz->z);
     memory_free(&in->c->vm->mem, MEM_OTHER, in->gz, sizeof *in->gz);
     in->gz = NULL;
 }
 
-bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got) {
+bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got)
+{
     unpacking *u = in->gz;
     z_stream *z = &u->z;
     z->next_out = to, z->avail_out = (uInt)n;
@@ -72,13 +78,15 @@ bool io_unpack_some(io_in *in, void *to, size_t n, size_t *got) {
             inflateReset(z);
         } else if (status == Z_MEM_ERROR) return vm_out_of_memory(in->c->vm);
         else if (status != Z_OK && status != Z_BUF_ERROR)
-            return io_fail(in, "it does not unpack: %s after %zu bytes of content", z->msg ? z->msg : "an error", in->at + n - z->avail_out);
+            return io_fail(in, "it does not unpack: %s after %zu bytes of content", z->msg ? z->msg : "an error",
+                           in->at + n - z->avail_out);
     }
     *got = n - z->avail_out;
     return true;
 }
 
-bool io_packed_end(io_in *in) {
+bool io_packed_end(io_in *in)
+{
     uint8_t one;
     size_t k;
     return !in->gz || io_unpack_some(in, &one, 1, &k);

@@ -3,12 +3,16 @@
 #include "io.h"
 #include "kern_util.h"
 
-static const struct { uint8_t code; io_number number; } types[] = {
+static const struct {
+    uint8_t code;
+    io_number number;
+} types[] = {
     {0x08, {IO_UNSIGNED, 1, true}}, {0x09, {IO_SIGNED, 1, true}}, {0x0b, {IO_SIGNED, 2, true}},
     {0x0c, {IO_SIGNED, 4, true}},   {0x0d, {IO_FLOAT, 4, true}},  {0x0e, {IO_FLOAT, 8, true}},
 };
 
-bool io_idx_read(io_in *in, value *out) {
+bool io_idx_read(io_in *in, value *out)
+{
     uint8_t head[4], size[4];
     if (!io_take(in, head, 4, "the first bytes")) return false;
     if (head[0] || head[1]) return io_fail(in, "an idx file starts with two zero bytes, and this one with %02x %02x", head[0], head[1]);
@@ -39,10 +43,10 @@ bool io_idx_read(io_in *in, value *out) {
 }
 
 /* Whole numbers of 0..256 are written as bytes, others in four bytes; floats as they are. */
-bool io_idx_write(io_out *out, value v) {
+bool io_idx_write(io_out *out, value v)
+{
     shaped s;
-    if (!shaped_of(&v, &s) || s.rank == 0)
-        return io_refuse(out, "an idx file holds one array, and this is %s", value_a_type(v));
+    if (!shaped_of(&v, &s) || s.rank == 0) return io_refuse(out, "an idx file holds one array, and this is %s", value_a_type(v));
     enum { PIECE = 1024 };
     int64_t whole[PIECE];
     bool f32 = s.dtype == DTYPE_F32, f64 = s.dtype == DTYPE_F64, small = true;
@@ -64,7 +68,13 @@ bool io_idx_write(io_out *out, value v) {
     }
     for (int64_t i = 0; i < s.size; i += PIECE) {
         int64_t count = s.size - i < PIECE ? s.size - i : PIECE;
-        union { double d[PIECE]; uint64_t l[PIECE]; float f[PIECE]; uint32_t w[PIECE]; uint8_t b[PIECE]; } u;
+        union {
+            double d[PIECE];
+            uint64_t l[PIECE];
+            float f[PIECE];
+            uint32_t w[PIECE];
+            uint8_t b[PIECE];
+        } u;
         if (f64) {
             shape_gather(&s, DTYPE_F64, u.d, i, count);
             for (int64_t j = 0; j < count; j++) u.l[j] = __builtin_bswap64(u.l[j]);

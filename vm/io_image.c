@@ -8,7 +8,8 @@
 #include <setjmp.h>
 #include <stdio.h>
 
-uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch) {
+uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch)
+{
     vm *m = out->c->vm;
     shaped s;
     if (!shaped_of(&v, &s) || s.rank < 2 || s.rank > 3 || (s.rank == 3 && (s.shape[2] < 1 || s.shape[2] > 4)) || s.size == 0) {
@@ -29,7 +30,10 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch) {
         for (int64_t k = 0; k < n; k++) {
             double x = s.dtype >= DTYPE_F32 ? piece[k] * 255 : s.dtype == DTYPE_BOOL ? piece[k] * 255 : piece[k];
             if (!(x >= -1e-9 && x <= 255.0001)) {
-                io_refuse(out, s.dtype >= DTYPE_F32 ? "an image of floats has values in [0, 1], and there is %.6g" : "an image of whole numbers has values in 0..256, and there is %.6g", piece[k]);
+                io_refuse(out,
+                          s.dtype >= DTYPE_F32 ? "an image of floats has values in [0, 1], and there is %.6g"
+                                               : "an image of whole numbers has values in 0..256, and there is %.6g",
+                          piece[k]);
                 memory_free(&m->mem, MEM_OTHER, to, (size_t)s.size);
                 return NULL;
             }
@@ -40,7 +44,8 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch) {
 }
 
 /* From pixels of one byte, or of two in the machine's order. */
-static bool give_image(io_in *in, const void *s, bool wide, int64_t h, int64_t w, int ch, value *out) {
+static bool give_image(io_in *in, const void *s, bool wide, int64_t h, int64_t w, int ch, value *out)
+{
     array *a = array_new(in->c->vm, DTYPE_I64, ch == 1 ? 2 : 3, (int64_t[]){h, w, ch});
     if (!a) return false;
     for (int64_t i = 0; i < a->size; i++) ((int64_t *)a->data)[i] = wide ? ((const uint16_t *)s)[i] : ((const uint8_t *)s)[i];
@@ -52,16 +57,22 @@ static bool give_image(io_in *in, const void *s, bool wide, int64_t h, int64_t w
  * Pixels come as they are in the file, of 8 or 16 bits: no gamma is applied. Fewer bits become 8, a palette
  * colours, and a transparent colour a channel. */
 
-typedef struct png_bytes { const uint8_t *s; size_t n, at; char why[160]; } png_bytes;
+typedef struct png_bytes {
+    const uint8_t *s;
+    size_t n, at;
+    char why[160];
+} png_bytes;
 
-static void png_take(png_structp png, png_bytep to, size_t n) {
+static void png_take(png_structp png, png_bytep to, size_t n)
+{
     png_bytes *b = png_get_io_ptr(png);
     if (n > b->n - b->at) png_error(png, "cut off");
     memcpy(to, b->s + b->at, n);
     b->at += n;
 }
 
-static void png_failed(png_structp png, png_const_charp why) {
+static void png_failed(png_structp png, png_const_charp why)
+{
     png_bytes *b = png_get_error_ptr(png);
     snprintf(b->why, sizeof b->why, "%s", why);
     png_longjmp(png, 1);
@@ -70,7 +81,8 @@ static void png_failed(png_structp png, png_const_charp why) {
 static void png_warned(png_structp png, png_const_charp why) {}
 
 /* The pixels' box: what libpng needs to know before the first row. */
-static void png_begin(png_structp png, png_infop info, png_bytes *b) {
+static void png_begin(png_structp png, png_infop info, png_bytes *b)
+{
     png_set_read_fn(png, b, png_take);
     png_read_info(png, info);
     png_set_expand(png);
@@ -79,14 +91,16 @@ static void png_begin(png_structp png, png_infop info, png_bytes *b) {
     png_read_update_info(png, info);
 }
 
-static void png_rows(png_structp png, png_infop info, uint8_t *to) {
+static void png_rows(png_structp png, png_infop info, uint8_t *to)
+{
     int passes = png_get_interlace_type(png, info) == PNG_INTERLACE_ADAM7 ? PNG_INTERLACE_ADAM7_PASSES : 1;
     for (int pass = 0; pass < passes; pass++)
         for (png_uint_32 y = 0; y < png_get_image_height(png, info); y++) png_read_row(png, to + y * png_get_rowbytes(png, info), NULL);
     png_read_end(png, NULL);
 }
 
-bool io_png_read(io_in *in, value *out) {
+bool io_png_read(io_in *in, value *out)
+{
     memory *m = &in->c->vm->mem;
     png_bytes b = {0};
     char *s = io_rest(in, &b.n);
@@ -116,7 +130,8 @@ bool io_png_read(io_in *in, value *out) {
     return ok;
 }
 
-bool io_png_write(io_out *out, value v) {
+bool io_png_write(io_out *out, value v)
+{
     memory *m = &out->c->vm->mem;
     int64_t h, w;
     int ch;
@@ -137,9 +152,11 @@ bool io_png_write(io_out *out, value v) {
 /* --- P2, P3, P5, P6 ------------------------------------------------------------------------------- */
 
 /* A whole number behind blanks and comments. */
-static bool take_whole(io_in *in, const char *s, size_t n, size_t *at, const char *what, int64_t most, int64_t *x) {
+static bool take_whole(io_in *in, const char *s, size_t n, size_t *at, const char *what, int64_t most, int64_t *x)
+{
     while (*at < n && (isspace((unsigned char)s[*at]) || s[*at] == '#'))
-        if (s[*at] == '#') while (*at < n && s[*at] != '\n') ++*at;
+        if (s[*at] == '#')
+            while (*at < n && s[*at] != '\n') ++*at;
         else ++*at;
     if (*at >= n || !isdigit((unsigned char)s[*at])) return io_fail(in, "byte %zu: %s was expected", *at, what);
     *x = 0;
@@ -150,7 +167,8 @@ static bool take_whole(io_in *in, const char *s, size_t n, size_t *at, const cha
     return true;
 }
 
-bool io_pnm_read(io_in *in, value *out) {
+bool io_pnm_read(io_in *in, value *out)
+{
     memory *m = &in->c->vm->mem;
     size_t n, at = 2;
     int64_t w = 0, h = 0, most = 0;
@@ -165,7 +183,8 @@ bool io_pnm_read(io_in *in, value *out) {
     int64_t width = most > 255 ? 2 : 1;
     uint64_t count = (uint64_t)w * (uint64_t)h;
     if (ok && (count > n || count * (uint64_t)ch * (uint64_t)(plain ? 1 : width) > n - (at < n ? at : n)))
-        ok = io_fail(in, "%lld by %lld pixels do not fit into the %zu bytes that follow", (long long)w, (long long)h, n - (at < n ? at : n));
+        ok = io_fail(in, "%lld by %lld pixels do not fit into the %zu bytes that follow", (long long)w, (long long)h,
+                     n - (at < n ? at : n));
     array *a = ok ? array_new(in->c->vm, DTYPE_I64, ch == 1 ? 2 : 3, (int64_t[]){h, w, ch}) : NULL;
     ok = ok && a;
     for (int64_t i = 0; ok && i < a->size; i++) {
@@ -182,7 +201,8 @@ bool io_pnm_read(io_in *in, value *out) {
     return ok;
 }
 
-bool io_pnm_write(io_out *out, value v) {
+bool io_pnm_write(io_out *out, value v)
+{
     int64_t h, w;
     int ch, n;
     char head[64];

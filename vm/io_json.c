@@ -8,31 +8,40 @@
 
 #define DEPTH 200
 
-typedef struct reader { io_in *in; vm *m; const char *start, *s, *end; } reader;
+typedef struct reader {
+    io_in *in;
+    vm *m;
+    const char *start, *s, *end;
+} reader;
 
-static bool expected(reader *r, const char *what) {
+static bool expected(reader *r, const char *what)
+{
     int line = 1, column = 1;
     for (const char *p = r->start; p < r->s; p++) line += *p == '\n', column = *p == '\n' ? 1 : column + 1;
     if (r->s >= r->end) return io_fail(r->in, "line %d, column %d: the text ends, and %s was expected", line, column, what);
     return io_fail(r->in, "line %d, column %d: %s was expected", line, column, what);
 }
-static void blanks(reader *r) {
+static void blanks(reader *r)
+{
     while (r->s < r->end && strchr(" \t\r\n", *r->s) && *r->s) r->s++;
 }
-static bool next_is(reader *r, char c) {
+static bool next_is(reader *r, char c)
+{
     blanks(r);
     if (r->s >= r->end || *r->s != c) return false;
     r->s++;
     return true;
 }
-static bool word(reader *r, const char *w) {
+static bool word(reader *r, const char *w)
+{
     size_t n = strlen(w);
     if ((size_t)(r->end - r->s) < n || memcmp(r->s, w, n) != 0) return false;
     r->s += n;
     return true;
 }
 
-static bool hex4(reader *r, uint32_t *x) {
+static bool hex4(reader *r, uint32_t *x)
+{
     *x = 0;
     if (r->end - r->s < 4) return expected(r, "four hexadecimal digits");
     for (int i = 0; i < 4; i++, r->s++) {
@@ -44,15 +53,20 @@ static bool hex4(reader *r, uint32_t *x) {
     return true;
 }
 
-static void put_utf8(text *t, uint32_t c) {
+static void put_utf8(text *t, uint32_t c)
+{
     if (c < 0x80) text_putc(t, (char)c);
     else if (c < 0x800) text_putc(t, (char)(0xc0 | c >> 6)), text_putc(t, (char)(0x80 | (c & 63)));
-    else if (c < 0x10000) text_putc(t, (char)(0xe0 | c >> 12)), text_putc(t, (char)(0x80 | (c >> 6 & 63))), text_putc(t, (char)(0x80 | (c & 63)));
-    else text_putc(t, (char)(0xf0 | c >> 18)), text_putc(t, (char)(0x80 | (c >> 12 & 63))), text_putc(t, (char)(0x80 | (c >> 6 & 63))), text_putc(t, (char)(0x80 | (c & 63)));
+    else if (c < 0x10000)
+        text_putc(t, (char)(0xe0 | c >> 12)), text_putc(t, (char)(0x80 | (c >> 6 & 63))), text_putc(t, (char)(0x80 | (c & 63)));
+    else
+        text_putc(t, (char)(0xf0 | c >> 18)), text_putc(t, (char)(0x80 | (c >> 12 & 63))), text_putc(t, (char)(0x80 | (c >> 6 & 63))),
+            text_putc(t, (char)(0x80 | (c & 63)));
 }
 
 /* Behind the opening quote. */
-static bool read_string(reader *r, text *t) {
+static bool read_string(reader *r, text *t)
+{
     for (;;) {
         if (r->s >= r->end) return expected(r, "a closing quote");
         unsigned char c = (unsigned char)*r->s++;
@@ -78,7 +92,8 @@ static bool read_string(reader *r, text *t) {
     }
 }
 
-static bool read_number(reader *r, value *out) {
+static bool read_number(reader *r, value *out)
+{
     const char *from = r->s;
     bool whole = true;
     if (word(r, "NaN")) return *out = scalar_of(r->m->config.float_dtype, NAN), true;
@@ -86,7 +101,8 @@ static bool read_number(reader *r, value *out) {
     if (word(r, "-Infinity")) return *out = scalar_of(r->m->config.float_dtype, -INFINITY), true;
     if (r->s < r->end && *r->s == '-') r->s++;
     const char *digits = r->s;
-    while (r->s < r->end && ((*r->s >= '0' && *r->s <= '9') || strchr(".eE+-", *r->s)) && *r->s) whole &= *r->s >= '0' && *r->s <= '9', r->s++;
+    while (r->s < r->end && ((*r->s >= '0' && *r->s <= '9') || strchr(".eE+-", *r->s)) && *r->s)
+        whole &= *r->s >= '0' && *r->s <= '9', r->s++;
     double x;
     int64_t n = 0;
     if (r->s == digits) return expected(r, "a value");
@@ -100,7 +116,8 @@ static bool read_number(reader *r, value *out) {
 }
 
 /* t: a list's items; gives an array when they are numbers, or arrays of one shape. Consumes t. */
-static bool list_value(reader *r, value t, value *out) {
+static bool list_value(reader *r, value t, value *out)
+{
     const tuple *u = as_tuple(t);
     shaped first, s;
     *out = t;
@@ -129,7 +146,8 @@ static bool list_value(reader *r, value t, value *out) {
 
 static bool read_value(reader *r, int depth, value *out);
 
-static bool read_list(reader *r, int depth, value *out) {
+static bool read_list(reader *r, int depth, value *out)
+{
     tuple *u = tuple_new(r->m, 0, 4);
     if (!u) return false;
     value t = value_object(&u->h), v;
@@ -158,7 +176,8 @@ static bool last_wins(reader *r, value *t)
     return true;
 }
 
-static bool read_object(reader *r, int depth, value *out) {
+static bool read_object(reader *r, int depth, value *out)
+{
     record *u = record_new(r->m, 0, 4);
     if (!u) return false;
     value t = value_object(&u->h), v;
@@ -183,7 +202,8 @@ static bool read_object(reader *r, int depth, value *out) {
     return fine;
 }
 
-static bool read_value(reader *r, int depth, value *out) {
+static bool read_value(reader *r, int depth, value *out)
+{
     if (depth > DEPTH) return expected(r, "less than 200 levels of nesting");
     if (next_is(r, '[')) return read_list(r, depth, out);
     if (next_is(r, '{')) return read_object(r, depth, out);
@@ -202,7 +222,8 @@ static bool read_value(reader *r, int depth, value *out) {
     return read_number(r, out);
 }
 
-bool json_parse(io_in *in, const char *s, size_t n, value *out) {
+bool json_parse(io_in *in, const char *s, size_t n, value *out)
+{
     reader r = {in, in->c->vm, s, s, s + n};
     if (!utf8_valid(s, n)) return io_fail(in, "it is not UTF-8 text");
     if (n >= 3 && memcmp(s, "\xef\xbb\xbf", 3) == 0) r.s += 3;
@@ -214,7 +235,8 @@ bool json_parse(io_in *in, const char *s, size_t n, value *out) {
     return expected(&r, "the end of the text");
 }
 
-bool io_json_read(io_in *in, value *out) {
+bool io_json_read(io_in *in, value *out)
+{
     size_t n;
     char *s = io_rest(in, &n);
     bool ok = s && json_parse(in, s, n, out);
@@ -226,7 +248,8 @@ bool io_json_read(io_in *in, value *out) {
 
 static void put(io_out *out, const char *s) { io_put(out, s, strlen(s)); }
 
-static void put_number(io_out *out, double x, bool single) {
+static void put_number(io_out *out, double x, bool single)
+{
     char s[NUMBER_MOST];
     if (isnan(x)) put(out, "NaN");
     else if (isinf(x)) put(out, x < 0 ? "-Infinity" : "Infinity");
@@ -237,7 +260,8 @@ static void put_number(io_out *out, double x, bool single) {
     }
 }
 
-static void put_string(io_out *out, const char *s, size_t n) {
+static void put_string(io_out *out, const char *s, size_t n)
+{
     put(out, "\"");
     for (size_t i = 0; i < n; i++) {
         char e[8];
@@ -255,7 +279,8 @@ static void put_string(io_out *out, const char *s, size_t n) {
 
 static bool put_value(io_out *out, value v, int depth);
 
-static bool put_axis(io_out *out, const array *a, int axis, int64_t offset) {
+static bool put_axis(io_out *out, const array *a, int axis, int64_t offset)
+{
     put(out, "[");
     for (int64_t i = 0; i < array_shape(a)[axis]; i++, offset += array_stride(a)[axis]) {
         if (i) put(out, axis + 1 < a->rank ? ",\n" : ", ");
@@ -265,14 +290,19 @@ static bool put_axis(io_out *out, const array *a, int axis, int64_t offset) {
     return true;
 }
 
-static bool put_value(io_out *out, value v, int depth) {
+static bool put_value(io_out *out, value v, int depth)
+{
     char s[32];
     if (depth > DEPTH) return io_refuse(out, "it is nested more than %d deep", DEPTH);
     switch (v.tag) {
     case V_NONE: put(out, "null"); return true;
     case V_BOOL: put(out, v.u.i ? "true" : "false"); return true;
-    case V_I64: snprintf(s, sizeof s, "%lld", (long long)v.u.i); put(out, s); return true;
-    case V_F32: case V_F64: put_number(out, v.u.f, v.tag == V_F32); return true;
+    case V_I64:
+        snprintf(s, sizeof s, "%lld", (long long)v.u.i);
+        put(out, s);
+        return true;
+    case V_F32:
+    case V_F64: put_number(out, v.u.f, v.tag == V_F32); return true;
     case V_STRING: put_string(out, as_string(v)->s, as_string(v)->length); return true;
     case V_ARRAY: return put_axis(out, as_array(v), 0, 0);
     case V_TUPLE:
@@ -298,7 +328,8 @@ static bool put_value(io_out *out, value v, int depth) {
     }
 }
 
-bool io_json_write(io_out *out, value v) {
+bool io_json_write(io_out *out, value v)
+{
     if (!put_value(out, v, 0)) return false;
     put(out, "\n");
     return !out->failed;

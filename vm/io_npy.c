@@ -7,27 +7,41 @@
 #include <ctype.h>
 #include <stdio.h>
 
-typedef struct header { io_number number; bool fortran; int rank; int64_t shape[RANK_MAX]; unsigned seen; } header;
+typedef struct header {
+    io_number number;
+    bool fortran;
+    int rank;
+    int64_t shape[RANK_MAX];
+    unsigned seen;
+} header;
 enum { SEEN_DESCR = 1, SEEN_ORDER = 2, SEEN_SHAPE = 4 };
 
 /* A place in the header's text; `base` is its byte in the file. */
-typedef struct scan { io_in *in; const char *s, *start, *end; size_t base; } scan;
+typedef struct scan {
+    io_in *in;
+    const char *s, *start, *end;
+    size_t base;
+} scan;
 
-static void blanks(scan *p) {
+static void blanks(scan *p)
+{
     while (p->s < p->end && isspace((unsigned char)*p->s)) p->s++;
 }
-static bool next_is(scan *p, char c) {
+static bool next_is(scan *p, char c)
+{
     blanks(p);
     if (p->s >= p->end || *p->s != c) return false;
     p->s++;
     return true;
 }
-static bool malformed(scan *p, const char *expected) {
+static bool malformed(scan *p, const char *expected)
+{
     return io_fail(p->in, "byte %zu, in the header: expected %s", p->base + (size_t)(p->s - p->start), expected);
 }
 
 /* 'text' or "text" */
-static bool quoted(scan *p, char *out, size_t cap) {
+static bool quoted(scan *p, char *out, size_t cap)
+{
     blanks(p);
     char q = p->s < p->end ? *p->s : 0;
     if (q != '\'' && q != '"') return malformed(p, "a quoted name");
@@ -40,10 +54,12 @@ static bool quoted(scan *p, char *out, size_t cap) {
     return true;
 }
 
-static bool read_descr(scan *p, header *h) {
+static bool read_descr(scan *p, header *h)
+{
     char d[32];
     blanks(p);
-    if (p->s < p->end && *p->s == '[') return io_fail(p->in, "its numbers are records of fields (a structured dtype), which has no counterpart here");
+    if (p->s < p->end && *p->s == '[')
+        return io_fail(p->in, "its numbers are records of fields (a structured dtype), which has no counterpart here");
     if (!quoted(p, d, sizeof d)) return false;
     const char *s = d;
     h->number.big = *s == '>';
@@ -60,7 +76,8 @@ static bool read_descr(scan *p, header *h) {
     return true;
 }
 
-static bool read_shape(scan *p, header *h) {
+static bool read_shape(scan *p, header *h)
+{
     if (!next_is(p, '(')) return malformed(p, "a shape in parentheses");
     while (!next_is(p, ')')) {
         blanks(p);
@@ -80,7 +97,8 @@ static bool read_shape(scan *p, header *h) {
     return true;
 }
 
-static bool read_order(scan *p, header *h) {
+static bool read_order(scan *p, header *h)
+{
     blanks(p);
     size_t left = (size_t)(p->end - p->s);
     if (left >= 4 && memcmp(p->s, "True", 4) == 0) h->fortran = true, p->s += 4;
@@ -89,13 +107,17 @@ static bool read_order(scan *p, header *h) {
     return true;
 }
 
-static bool read_header(scan *p, header *h) {
+static bool read_header(scan *p, header *h)
+{
     if (!next_is(p, '{')) return malformed(p, "a {");
     while (!next_is(p, '}')) {
         char key[32];
         if (!quoted(p, key, sizeof key)) return false;
         if (!next_is(p, ':')) return malformed(p, "a colon");
-        unsigned which = strcmp(key, "descr") == 0 ? SEEN_DESCR : strcmp(key, "fortran_order") == 0 ? SEEN_ORDER : strcmp(key, "shape") == 0 ? SEEN_SHAPE : 0;
+        unsigned which = strcmp(key, "descr") == 0           ? SEEN_DESCR
+                         : strcmp(key, "fortran_order") == 0 ? SEEN_ORDER
+                         : strcmp(key, "shape") == 0         ? SEEN_SHAPE
+                                                             : 0;
         if (!which || h->seen & which) return io_fail(p->in, "the header's key '%s' is %s", key, which ? "there twice" : "unknown");
         h->seen |= which;
         if (!(which == SEEN_DESCR ? read_descr(p, h) : which == SEEN_ORDER ? read_order(p, h) : read_shape(p, h))) return false;
@@ -108,7 +130,8 @@ static bool read_header(scan *p, header *h) {
 }
 
 /* The numbers that h describes: a scalar, an array, or, in Fortran order, a view with turned strides. */
-static bool read_array(io_in *in, const header *h, value *out) {
+static bool read_array(io_in *in, const header *h, value *out)
+{
     dtype d;
     io_dtype(h->number, &d);
     uint64_t n = 1;
@@ -120,7 +143,10 @@ static bool read_array(io_in *in, const header *h, value *out) {
     if (h->rank == 0) {
         shaped s;
         if (!io_numbers(in, h->number, 1, &s.scalar)) return false;
-        *out = d == DTYPE_BOOL ? value_bool(s.scalar.b) : d == DTYPE_I64 ? value_i64(s.scalar.i64) : d == DTYPE_F32 ? value_f32(s.scalar.f32) : value_f64(s.scalar.f64);
+        *out = d == DTYPE_BOOL  ? value_bool(s.scalar.b)
+               : d == DTYPE_I64 ? value_i64(s.scalar.i64)
+               : d == DTYPE_F32 ? value_f32(s.scalar.f32)
+                                : value_f64(s.scalar.f64);
         return true;
     }
     int64_t shape[RANK_MAX], stride[RANK_MAX];
@@ -143,7 +169,8 @@ static bool read_array(io_in *in, const header *h, value *out) {
     return true;
 }
 
-bool io_npy_read(io_in *in, value *out) {
+bool io_npy_read(io_in *in, value *out)
+{
     uint8_t head[12];
     if (!io_take(in, head, 8, "the first bytes")) return false;
     if (memcmp(head, "\x93NUMPY", 6) != 0) return io_fail(in, "it does not start as a .npy file does");
@@ -163,7 +190,8 @@ bool io_npy_read(io_in *in, value *out) {
     return ok && read_array(in, &h, out);
 }
 
-bool io_npy_write(io_out *out, value v) {
+bool io_npy_write(io_out *out, value v)
+{
     shaped s;
     if (!shaped_of(&v, &s))
         return io_refuse(out, "a .npy file holds one array, and this is %s; save its parts one by one", value_a_type(v));
@@ -171,7 +199,8 @@ bool io_npy_write(io_out *out, value v) {
     static const char *const descr[] = {"|b1", "<i8", "<f4", "<f8"};
     char h[512];
     int n = snprintf(h, sizeof h, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr[d]);
-    for (int i = 0; i < s.rank; i++) n += snprintf(h + n, sizeof h - (size_t)n, "%lld%s", (long long)s.shape[i], i + 1 < s.rank ? ", " : s.rank == 1 ? "," : "");
+    for (int i = 0; i < s.rank; i++)
+        n += snprintf(h + n, sizeof h - (size_t)n, "%lld%s", (long long)s.shape[i], i + 1 < s.rank ? ", " : s.rank == 1 ? "," : "");
     n += snprintf(h + n, sizeof h - (size_t)n, "), }");
     while ((10 + n + 1) % 64 != 0) h[n++] = ' '; /* the numbers start at a multiple of 64 */
     h[n++] = '\n';

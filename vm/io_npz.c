@@ -8,16 +8,28 @@
 #include <stdio.h>
 #include <zlib.h>
 
-static uint64_t le(const uint8_t *s, int n) {
+static uint64_t le(const uint8_t *s, int n)
+{
     uint64_t x = 0;
     for (int i = n; i-- > 0;) x = x << 8 | s[i];
     return x;
 }
 
-typedef struct archive { io_in *in; const uint8_t *s; size_t n; } archive;
-typedef struct member { size_t packed, size, at; int method; uint32_t crc; const char *name; size_t name_length; } member;
+typedef struct archive {
+    io_in *in;
+    const uint8_t *s;
+    size_t n;
+} archive;
+typedef struct member {
+    size_t packed, size, at;
+    int method;
+    uint32_t crc;
+    const char *name;
+    size_t name_length;
+} member;
 
-static bool take_directory(archive *z, size_t *at, uint64_t *count) {
+static bool take_directory(archive *z, size_t *at, uint64_t *count)
+{
     if (z->n < 22) return io_fail(z->in, "it is too short for a zip archive (%zu bytes)", z->n);
     size_t e = z->n - 22, least = z->n > 22 + 65535 ? z->n - 22 - 65535 : 0;
     while (e > least && le(z->s + e, 4) != 0x06054b50) e--;
@@ -26,15 +38,18 @@ static bool take_directory(archive *z, size_t *at, uint64_t *count) {
     uint64_t from = le(z->s + e + 16, 4);
     if ((*count == 0xffff || from == 0xffffffff) && e >= 20 && le(z->s + e - 20, 4) == 0x07064b50) { /* zip64 */
         uint64_t f = le(z->s + e - 12, 8);
-        if (f > z->n || z->n - f < 56 || le(z->s + f, 4) != 0x06064b50) return io_fail(z->in, "byte %zu: the zip64 directory is not where it should be", e - 12);
+        if (f > z->n || z->n - f < 56 || le(z->s + f, 4) != 0x06064b50)
+            return io_fail(z->in, "byte %zu: the zip64 directory is not where it should be", e - 12);
         *count = le(z->s + f + 32, 8), from = le(z->s + f + 48, 8);
     }
-    if (from > z->n) return io_fail(z->in, "byte %zu: the directory begins at byte %llu, outside the file", e + 16, (unsigned long long)from);
+    if (from > z->n)
+        return io_fail(z->in, "byte %zu: the directory begins at byte %llu, outside the file", e + 16, (unsigned long long)from);
     *at = (size_t)from;
     return true;
 }
 
-static bool take_member(archive *z, size_t *at, member *e) {
+static bool take_member(archive *z, size_t *at, member *e)
+{
     size_t p = *at;
     if (z->n - p < 46 || le(z->s + p, 4) != 0x02014b50) return io_fail(z->in, "byte %zu: an entry of the directory was expected", p);
     const uint8_t *s = z->s + p;
@@ -55,20 +70,26 @@ static bool take_member(archive *z, size_t *at, member *e) {
     *e = (member){.method = (int)le(s + 10, 2), .crc = (uint32_t)le(s + 16, 4), .name = (const char *)s + 46, .name_length = name};
     if (le(s + 8, 2) & 1) return io_fail(z->in, "the member %.*s is encrypted", (int)(name < 100 ? name : 100), e->name);
     if (local > z->n || z->n - local < 30 || le(z->s + local, 4) != 0x04034b50)
-        return io_fail(z->in, "byte %zu: the member %.*s is said to begin at byte %llu, and does not", p + 42, (int)(name < 100 ? name : 100), e->name, (unsigned long long)local);
+        return io_fail(z->in, "byte %zu: the member %.*s is said to begin at byte %llu, and does not", p + 42,
+                       (int)(name < 100 ? name : 100), e->name, (unsigned long long)local);
     uint64_t data = local + 30 + le(z->s + local + 26, 2) + le(z->s + local + 28, 2);
     if (data > z->n || packed > z->n - data)
-        return io_fail(z->in, "the member %.*s has %llu bytes from byte %llu on, more than the file", (int)(name < 100 ? name : 100), e->name,
-                       (unsigned long long)packed, (unsigned long long)data);
-    if (e->method == 0 && size != packed) return io_fail(z->in, "the member %.*s is stored in %llu bytes and said to have %llu", (int)(name < 100 ? name : 100), e->name, (unsigned long long)packed, (unsigned long long)size);
-    if (e->method == 8 && size / 1100 > packed + 1) return io_fail(z->in, "the member %.*s cannot unpack from %llu bytes to %llu", (int)(name < 100 ? name : 100), e->name, (unsigned long long)packed, (unsigned long long)size);
+        return io_fail(z->in, "the member %.*s has %llu bytes from byte %llu on, more than the file", (int)(name < 100 ? name : 100),
+                       e->name, (unsigned long long)packed, (unsigned long long)data);
+    if (e->method == 0 && size != packed)
+        return io_fail(z->in, "the member %.*s is stored in %llu bytes and said to have %llu", (int)(name < 100 ? name : 100), e->name,
+                       (unsigned long long)packed, (unsigned long long)size);
+    if (e->method == 8 && size / 1100 > packed + 1)
+        return io_fail(z->in, "the member %.*s cannot unpack from %llu bytes to %llu", (int)(name < 100 ? name : 100), e->name,
+                       (unsigned long long)packed, (unsigned long long)size);
     e->packed = (size_t)packed, e->size = (size_t)size, e->at = (size_t)data;
     *at = p + 46 + name + extra + note;
     return true;
 }
 
 /* Unpacks into `to`, of e->size bytes. */
-static bool unpack(archive *z, const member *e, char *to) {
+static bool unpack(archive *z, const member *e, char *to)
+{
     if (e->method == 0) {
         memcpy(to, z->s + e->at, e->size);
         return true;
@@ -88,10 +109,12 @@ static bool unpack(archive *z, const member *e, char *to) {
     return status == Z_STREAM_END && left == 0;
 }
 
-static bool member_array(archive *z, const member *e, io_leaves *l) {
+static bool member_array(archive *z, const member *e, io_leaves *l)
+{
     vm *m = z->in->c->vm;
     if (e->method != 0 && e->method != 8)
-        return io_fail(z->in, "the member %.*s is packed by method %d; stored and deflated ones can be read", (int)(e->name_length < 100 ? e->name_length : 100), e->name, e->method);
+        return io_fail(z->in, "the member %.*s is packed by method %d; stored and deflated ones can be read",
+                       (int)(e->name_length < 100 ? e->name_length : 100), e->name, e->method);
     char *bytes = memory_alloc(&m->mem, MEM_OTHER, e->size + 1), name[600];
     if (!bytes) return vm_out_of_memory(m);
     snprintf(name, sizeof name, "%s: %.*s", z->in->path, (int)(e->name_length < 200 ? e->name_length : 200), e->name);
@@ -111,7 +134,8 @@ static bool member_array(archive *z, const member *e, io_leaves *l) {
     return ok;
 }
 
-bool io_npz_read(io_in *in, value *out) {
+bool io_npz_read(io_in *in, value *out)
+{
     size_t n, at = 0;
     uint64_t count = 0;
     char *s = io_rest(in, &n);
@@ -129,11 +153,13 @@ bool io_npz_read(io_in *in, value *out) {
     return ok;
 }
 
-static void put_le(text *t, uint64_t x, int n) {
+static void put_le(text *t, uint64_t x, int n)
+{
     for (int i = 0; i < n; i++) text_putc(t, (char)(x >> 8 * i & 255));
 }
 
-bool io_npz_write(io_out *out, value v) {
+bool io_npz_write(io_out *out, value v)
+{
     vm *m = out->c->vm;
     io_leaves l = {0};
     text directory, body;
@@ -148,7 +174,8 @@ bool io_npz_write(io_out *out, value v) {
         ok = io_npy_write(out, l.at[i].v);
         out->to = NULL;
         if (body.failed) ok = vm_out_of_memory(m);
-        if (ok && (body.n >= UINT32_MAX || at >= UINT32_MAX)) ok = io_refuse(out, "%s: archives of more than 4 GiB are not written; use .safetensors", l.at[i].path);
+        if (ok && (body.n >= UINT32_MAX || at >= UINT32_MAX))
+            ok = io_refuse(out, "%s: archives of more than 4 GiB are not written; use .safetensors", l.at[i].path);
         if (!ok) break;
         size_t n = strlen(l.at[i].path) + 4;
         uint32_t crc = (uint32_t)crc32_z(0, (const Bytef *)text_str(&body), body.n);

@@ -5,22 +5,27 @@
 #include "kern_util.h"
 #include <stdio.h>
 
-typedef struct kind { const char *name; io_number number; } kind;
+typedef struct kind {
+    const char *name;
+    io_number number;
+} kind;
 static const kind kinds[] = {
-    {"F64", {IO_FLOAT, 8, false}}, {"F32", {IO_FLOAT, 4, false}}, {"F16", {IO_FLOAT, 2, false}}, {"BF16", {IO_BRAIN, 2, false}},
-    {"I64", {IO_SIGNED, 8, false}}, {"I32", {IO_SIGNED, 4, false}}, {"I16", {IO_SIGNED, 2, false}}, {"I8", {IO_SIGNED, 1, false}},
+    {"F64", {IO_FLOAT, 8, false}},    {"F32", {IO_FLOAT, 4, false}},    {"F16", {IO_FLOAT, 2, false}},    {"BF16", {IO_BRAIN, 2, false}},
+    {"I64", {IO_SIGNED, 8, false}},   {"I32", {IO_SIGNED, 4, false}},   {"I16", {IO_SIGNED, 2, false}},   {"I8", {IO_SIGNED, 1, false}},
     {"U64", {IO_UNSIGNED, 8, false}}, {"U32", {IO_UNSIGNED, 4, false}}, {"U16", {IO_UNSIGNED, 2, false}}, {"U8", {IO_UNSIGNED, 1, false}},
     {"BOOL", {IO_BOOL, 1, false}},
 };
 
-static const value *field(vm *m, value r, const char *name) {
+static const value *field(vm *m, value r, const char *name)
+{
     symbol y = symbol_of(m->symbols, name, strlen(name));
     int64_t i = y ? record_find(as_record(r), y) : -1;
     return i < 0 ? NULL : &as_record(r)->v[i];
 }
 
 /* Whole numbers of a JSON list; false when it is something else. */
-static bool wholes(const value *v, int cap, int *n, int64_t *out) {
+static bool wholes(const value *v, int cap, int *n, int64_t *out)
+{
     shaped s;
     if (!v || !shaped_of(v, &s) || s.rank != 1 || s.size > cap || (s.size && s.dtype != DTYPE_I64)) return false;
     *n = (int)s.size;
@@ -29,12 +34,14 @@ static bool wholes(const value *v, int cap, int *n, int64_t *out) {
     return true;
 }
 
-static bool entry_array(io_in *in, const char *name, value e, const char *data, size_t size, value *out) {
+static bool entry_array(io_in *in, const char *name, value e, const char *data, size_t size, value *out)
+{
     vm *m = in->c->vm;
     int rank, two;
     int64_t shape[RANK_MAX], bytes_at[2];
     const value *dt = e.tag == V_RECORD ? field(m, e, "dtype") : NULL;
-    if (!dt || dt->tag != V_STRING || !wholes(field(m, e, "shape"), RANK_MAX, &rank, shape) || !wholes(field(m, e, "data_offsets"), 2, &two, bytes_at) || two != 2)
+    if (!dt || dt->tag != V_STRING || !wholes(field(m, e, "shape"), RANK_MAX, &rank, shape) ||
+        !wholes(field(m, e, "data_offsets"), 2, &two, bytes_at) || two != 2)
         return io_fail(in, "the header's entry %s must have a dtype, a shape of at most %d axes and two data_offsets", name, RANK_MAX);
     const kind *k = NULL;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -44,10 +51,12 @@ static bool entry_array(io_in *in, const char *name, value e, const char *data, 
     for (int i = 0; i < rank; i++)
         if (__builtin_mul_overflow(n, (uint64_t)shape[i], &n)) return io_fail(in, "%s: its shape is larger than 64 bits can count", name);
     if (bytes_at[0] > bytes_at[1] || (uint64_t)bytes_at[1] > size)
-        return io_fail(in, "%s: data_offsets %lld and %lld lie outside the %zu bytes of numbers", name, (long long)bytes_at[0], (long long)bytes_at[1], size);
+        return io_fail(in, "%s: data_offsets %lld and %lld lie outside the %zu bytes of numbers", name, (long long)bytes_at[0],
+                       (long long)bytes_at[1], size);
     uint64_t bytes;
     if (__builtin_mul_overflow(n, (uint64_t)k->number.width, &bytes) || bytes != (uint64_t)(bytes_at[1] - bytes_at[0]))
-        return io_fail(in, "%s: its shape and dtype do not fill the %lld bytes that data_offsets give it", name, (long long)(bytes_at[1] - bytes_at[0]));
+        return io_fail(in, "%s: its shape and dtype do not fill the %lld bytes that data_offsets give it", name,
+                       (long long)(bytes_at[1] - bytes_at[0]));
     dtype d;
     io_dtype(k->number, &d);
     io_in part = {.c = in->c, .path = in->path, .fd = -1, .bytes = data + bytes_at[0], .size = (size_t)bytes};
@@ -63,7 +72,8 @@ static bool entry_array(io_in *in, const char *name, value e, const char *data, 
     return true;
 }
 
-bool io_safetensors_read(io_in *in, value *out) {
+bool io_safetensors_read(io_in *in, value *out)
+{
     vm *m = in->c->vm;
     size_t n;
     char *s = io_rest(in, &n);
@@ -90,7 +100,8 @@ bool io_safetensors_read(io_in *in, value *out) {
     return ok;
 }
 
-static void put_name(text *t, const char *s) {
+static void put_name(text *t, const char *s)
+{
     text_putc(t, '"');
     for (; *s; s++)
         if ((unsigned char)*s < 0x20) text_printf(t, "\\u%04x", *s);
@@ -101,7 +112,8 @@ static void put_name(text *t, const char *s) {
     text_putc(t, '"');
 }
 
-bool io_safetensors_write(io_out *out, value v) {
+bool io_safetensors_write(io_out *out, value v)
+{
     vm *m = out->c->vm;
     io_leaves l = {0};
     text head;

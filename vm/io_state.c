@@ -16,22 +16,39 @@ enum { VERSION = 1 };
 static const char magic[8] = "\x89replay\n", ending[4] = "end";
 
 enum kind {
-    K_NONE, K_BOOL /* 1 byte */, K_I64 /* 8 */, K_F32 /* 4 */, K_F64 /* 8 */, K_WEAK_FLOAT /* 8 */, K_WEAK_WHOLE /* 8 */,
-    K_STRING /* length (4), bytes */, K_ARRAY /* dtype (1), rank (1), sizes (8 each), elements in row-major order */,
-    K_TUPLE /* how many (4) */, K_RECORD /* how many (4); before each part its name's length (4) and bytes */,
-    K_SHARED /* the object that follows gets the next number */, K_AGAIN /* a number (4) */
+    K_NONE,
+    K_BOOL /* 1 byte */,
+    K_I64 /* 8 */,
+    K_F32 /* 4 */,
+    K_F64 /* 8 */,
+    K_WEAK_FLOAT /* 8 */,
+    K_WEAK_WHOLE /* 8 */,
+    K_STRING /* length (4), bytes */,
+    K_ARRAY /* dtype (1), rank (1), sizes (8 each), elements in row-major order */,
+    K_TUPLE /* how many (4) */,
+    K_RECORD /* how many (4); before each part its name's length (4) and bytes */,
+    K_SHARED /* the object that follows gets the next number */,
+    K_AGAIN /* a number (4) */
 };
 
 /* --- writing --------------------------------------------------------------------------------------- */
 
-typedef struct put_at { value v; uint32_t i; } put_at; /* a tuple or record, and how many of its parts are written */
+typedef struct put_at {
+    value v;
+    uint32_t i;
+} put_at; /* a tuple or record, and how many of its parts are written */
 typedef struct writer {
     io_out *out;
     vm *m;
     uint64_t n; /* bytes written */
     uLong crc;
-    put_at *stack; uint32_t depth, cap;
-    struct shared { const object *o; uint32_t number; } *shared; uint32_t nshared, slots; /* a hash of objects, slots a power of two */
+    put_at *stack;
+    uint32_t depth, cap;
+    struct shared {
+        const object *o;
+        uint32_t number;
+    } * shared;
+    uint32_t nshared, slots; /* a hash of objects, slots a power of two */
 } writer;
 
 static void put(writer *w, const void *s, size_t n)
@@ -139,8 +156,14 @@ static bool put_part(writer *w, value v)
     }
     switch ((value_tag)v.tag) {
     case V_NONE: put_kind(w, K_NONE); return true;
-    case V_BOOL: put_kind(w, K_BOOL); put_uint(w, bits, 1); return true;
-    case V_I64: put_kind(w, K_I64); put_uint(w, bits, 8); return true;
+    case V_BOOL:
+        put_kind(w, K_BOOL);
+        put_uint(w, bits, 1);
+        return true;
+    case V_I64:
+        put_kind(w, K_I64);
+        put_uint(w, bits, 8);
+        return true;
     case V_F32:
         f = (float)v.u.f;
         memcpy(&single, &f, 4);
@@ -207,13 +230,19 @@ bool io_state_write(io_out *out, value v)
 /* --- reading --------------------------------------------------------------------------------------- */
 
 enum { ALONE = UINT32_MAX }; /* no number: not shared */
-typedef struct take_at { value v; uint32_t n, number; symbol name; /* of the part being read */ } take_at;
+typedef struct take_at {
+    value v;
+    uint32_t n, number;
+    symbol name; /* of the part being read */
+} take_at;
 typedef struct reader {
     io_in *in;
     vm *m;
     uLong crc;
-    take_at *stack; uint32_t depth, cap;
-    value *shared; uint32_t nshared, shared_cap; /* owned, by number; V_UNDEF while they are being read */
+    take_at *stack;
+    uint32_t depth, cap;
+    value *shared;
+    uint32_t nshared, shared_cap; /* owned, by number; V_UNDEF while they are being read */
 } reader;
 
 static bool take(reader *r, void *to, size_t n, const char *what)
@@ -236,7 +265,9 @@ static bool take_string(reader *r, bool is_name, string **out)
 {
     uint64_t n;
     size_t from = r->in->at;
-    if (!take_uint(r, 4, &n, is_name ? "the length of a name" : "the length of a string") || !io_promises(r->in, n, 1, is_name ? "a name" : "a string")) return false;
+    if (!take_uint(r, 4, &n, is_name ? "the length of a name" : "the length of a string") ||
+        !io_promises(r->in, n, 1, is_name ? "a name" : "a string"))
+        return false;
     string *s = string_new(r->m, NULL, n);
     if (!s) return false;
     bool ok = take(r, s->s, n, is_name ? "a name" : "a string");
@@ -255,7 +286,8 @@ static bool take_numbers(reader *r, value *out)
     int64_t shape[RANK_MAX];
     if (!take_uint(r, 1, &d, "an array's dtype") || !take_uint(r, 1, &rank, "an array's rank")) return false;
     if (d > DTYPE_F64) return io_fail(r->in, "byte %zu: an array of dtype %u, and there are 4", from, (unsigned)d);
-    if (rank < 1 || rank > RANK_MAX) return io_fail(r->in, "byte %zu: an array of rank %u, and ranks are 1 to %d", from, (unsigned)rank, RANK_MAX);
+    if (rank < 1 || rank > RANK_MAX)
+        return io_fail(r->in, "byte %zu: an array of rank %u, and ranks are 1 to %d", from, (unsigned)rank, RANK_MAX);
     bool empty = false;
     for (uint64_t i = 0; i < rank; i++) {
         if (!take_uint(r, 8, &sizes[i], "an array's shape")) return false;
@@ -263,7 +295,8 @@ static bool take_numbers(reader *r, value *out)
         empty |= sizes[i] == 0;
     }
     for (uint64_t i = 0; i < rank; i++)
-        if (shape[i] < 0 || (!empty && __builtin_mul_overflow(n, sizes[i], &n))) return io_fail(r->in, "byte %zu: the array's shape is larger than 64 bits can count", from);
+        if (shape[i] < 0 || (!empty && __builtin_mul_overflow(n, sizes[i], &n)))
+            return io_fail(r->in, "byte %zu: the array's shape is larger than 64 bits can count", from);
     if (!io_promises(r->in, empty ? 0 : n, dtype_size[d], "an array's shape")) return false;
     array *a = array_new(r->m, (dtype)d, (int)rank, shape);
     if (!a) return false;
@@ -298,7 +331,9 @@ static void note_shared(reader *r, uint32_t number, value v)
 static bool take_begin(reader *r, bool is_tuple, uint32_t number)
 {
     uint64_t n;
-    if (!take_uint(r, 4, &n, is_tuple ? "a tuple's length" : "a record's length") || !io_promises(r->in, n, is_tuple ? 1 : 5, is_tuple ? "a tuple" : "a record")) return false;
+    if (!take_uint(r, 4, &n, is_tuple ? "a tuple's length" : "a record's length") ||
+        !io_promises(r->in, n, is_tuple ? 1 : 5, is_tuple ? "a tuple" : "a record"))
+        return false;
     if (r->depth == r->cap) {
         uint32_t cap = r->cap ? 2 * r->cap : 16;
         take_at *more = memory_resize(&r->m->mem, MEM_OTHER, r->stack, r->cap * sizeof *more, cap * sizeof *more);
@@ -354,7 +389,12 @@ static bool take_part(reader *r, value *out)
     }
     switch ((enum kind)k) {
     case K_NONE: *out = value_none(); return true;
-    case K_BOOL: case K_I64: case K_F32: case K_F64: case K_WEAK_FLOAT: case K_WEAK_WHOLE: return take_scalar(r, (enum kind)k, out);
+    case K_BOOL:
+    case K_I64:
+    case K_F32:
+    case K_F64:
+    case K_WEAK_FLOAT:
+    case K_WEAK_WHOLE: return take_scalar(r, (enum kind)k, out);
     case K_STRING:
         if (!take_string(r, false, &s)) return false;
         *out = value_object(&s->h);
@@ -362,7 +402,8 @@ static bool take_part(reader *r, value *out)
     case K_ARRAY:
         if (!take_numbers(r, out)) return false;
         break;
-    case K_TUPLE: case K_RECORD: return take_begin(r, k == K_TUPLE, number);
+    case K_TUPLE:
+    case K_RECORD: return take_begin(r, k == K_TUPLE, number);
     case K_AGAIN:
         if (!take_uint(r, 4, &again, "the number of a shared part")) return false;
         if (again >= r->nshared || r->shared[again].tag == V_UNDEF)
@@ -379,7 +420,8 @@ static bool names_differ(reader *r, const record *u)
 {
     symbol twice;
     if (!record_twice(r->m, u, &twice)) return false;
-    return !twice || io_fail(r->in, "byte %zu: a record that ends here has two fields \"%s\"", r->in->at, symbol_name(r->m->symbols, twice));
+    return !twice ||
+           io_fail(r->in, "byte %zu: a record that ends here has two fields \"%s\"", r->in->at, symbol_name(r->m->symbols, twice));
 }
 
 static bool take_name(reader *r, take_at *at)
@@ -428,7 +470,8 @@ static bool take_head(reader *r, random_state *random)
     if (memcmp(start, magic, sizeof magic) != 0) return io_fail(r->in, "it does not start as a saved state does");
     if (!take_uint(r, 4, &version, "the version")) return false;
     if (version != VERSION) return io_fail(r->in, "it has version %u of the format, and %d can be read", (unsigned)version, VERSION);
-    return take_uint(r, 4, &reserved, "the head") && take_uint(r, 8, &random->key, "the random state") && take_uint(r, 8, &random->counter, "the random state");
+    return take_uint(r, 4, &reserved, "the head") && take_uint(r, 8, &random->key, "the random state") &&
+           take_uint(r, 8, &random->counter, "the random state");
 }
 
 static bool take_end(reader *r)
@@ -437,11 +480,17 @@ static bool take_end(reader *r)
     uLong crc = r->crc;
     char end[sizeof ending];
     uint64_t length, sum;
-    if (!take(r, end, sizeof end, "the end mark") || !take_uint(r, 8, &length, "the length") || !take_uint(r, 4, &sum, "the checksum")) return false;
+    if (!take(r, end, sizeof end, "the end mark") || !take_uint(r, 8, &length, "the length") || !take_uint(r, 4, &sum, "the checksum"))
+        return false;
     if (memcmp(end, ending, sizeof ending) != 0) return io_fail(r->in, "byte %zu: the end mark was expected", from);
-    if (length != from) return io_fail(r->in, "byte %zu: the length is said to be %llu bytes, and is %zu", from + sizeof ending, (unsigned long long)length, from);
-    if (sum != crc) return io_fail(r->in, "byte %zu: the checksum is not that of the %zu bytes before: the file is damaged", from + sizeof ending + 8, from);
-    if (r->in->size != SIZE_MAX && r->in->at != r->in->size) return io_fail(r->in, "byte %zu: the state ends here, and %zu bytes follow", r->in->at, r->in->size - r->in->at);
+    if (length != from)
+        return io_fail(r->in, "byte %zu: the length is said to be %llu bytes, and is %zu", from + sizeof ending, (unsigned long long)length,
+                       from);
+    if (sum != crc)
+        return io_fail(r->in, "byte %zu: the checksum is not that of the %zu bytes before: the file is damaged", from + sizeof ending + 8,
+                       from);
+    if (r->in->size != SIZE_MAX && r->in->at != r->in->size)
+        return io_fail(r->in, "byte %zu: the state ends here, and %zu bytes follow", r->in->at, r->in->size - r->in->at);
     return true;
 }
 

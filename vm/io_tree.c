@@ -10,12 +10,14 @@
 
 /* --- records of many fields ----------------------------------------------------------------------- */
 
-static int symbol_order(const void *a, const void *b) {
+static int symbol_order(const void *a, const void *b)
+{
     symbol x = *(const symbol *)a, y = *(const symbol *)b;
     return x < y ? -1 : x > y;
 }
 
-bool record_append(vm *m, record *u, symbol name, value v) {
+bool record_append(vm *m, record *u, symbol name, value v)
+{
     if (u->n == u->cap) {
         record *more = record_new(m, u->n, u->cap + u->cap / 2 + 4);
         if (!more) return false;
@@ -31,7 +33,8 @@ bool record_append(vm *m, record *u, symbol name, value v) {
     return true;
 }
 
-bool record_twice(vm *m, const record *u, symbol *twice) {
+bool record_twice(vm *m, const record *u, symbol *twice)
+{
     size_t bytes = u->n * sizeof *u->names;
     *twice = 0;
     if (u->n < 2) return true;
@@ -47,7 +50,8 @@ bool record_twice(vm *m, const record *u, symbol *twice) {
 
 /* --- leaves ------------------------------------------------------------------------------------------ */
 
-bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v) {
+bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v)
+{
     if (l->n == l->cap) {
         size_t cap = l->cap ? 2 * l->cap : 16;
         io_leaf *more = memory_resize(&m->mem, MEM_OTHER, l->at, l->cap * sizeof *more, cap * sizeof *more);
@@ -62,7 +66,8 @@ bool leaves_add(vm *m, io_leaves *l, const char *path, size_t n, value v) {
     return true;
 }
 
-void leaves_close(vm *m, io_leaves *l, bool owned) {
+void leaves_close(vm *m, io_leaves *l, bool owned)
+{
     for (size_t i = 0; i < l->n; i++) {
         if (owned) value_release(m, l->at[i].v);
         memory_free(&m->mem, MEM_OTHER, l->at[i].path, strlen(l->at[i].path) + 1);
@@ -71,7 +76,8 @@ void leaves_close(vm *m, io_leaves *l, bool owned) {
     *l = (io_leaves){0};
 }
 
-static bool add_parts(io_out *out, value v, text *path, int depth, io_leaves *l) {
+static bool add_parts(io_out *out, value v, text *path, int depth, io_leaves *l)
+{
     vm *m = out->c->vm;
     const char *at = path->n ? text_str(path) : "the value";
     if (value_is_scalar(v) || v.tag == V_ARRAY) {
@@ -88,7 +94,9 @@ static bool add_parts(io_out *out, value v, text *path, int depth, io_leaves *l)
         if (v.tag == V_TUPLE) text_printf(path, "%u", i);
         else {
             const char *name = symbol_name(m->symbols, as_record(v)->names[i]);
-            if (!*name || strchr(name, '.')) return io_refuse(out, "the field \"%s\" is %s, and this format keys parts by paths like a.b", name, *name ? "named with a dot" : "without a name");
+            if (!*name || strchr(name, '.'))
+                return io_refuse(out, "the field \"%s\" is %s, and this format keys parts by paths like a.b", name,
+                                 *name ? "named with a dot" : "without a name");
             text_puts(path, name);
         }
         if (path->failed) return vm_out_of_memory(m);
@@ -98,7 +106,8 @@ static bool add_parts(io_out *out, value v, text *path, int depth, io_leaves *l)
     return true;
 }
 
-bool leaves_of(io_out *out, value v, io_leaves *l) {
+bool leaves_of(io_out *out, value v, io_leaves *l)
+{
     text path;
     text_open(&path, &out->c->vm->mem);
     bool ok = add_parts(out, v, &path, 0, l);
@@ -109,7 +118,8 @@ bool leaves_of(io_out *out, value v, io_leaves *l) {
 typedef enum put { PUT_DONE, PUT_FAILED, PUT_CONFLICT } put;
 
 /* Sets the part of *at (a record of our own) at `path`; the value is retained. */
-static put put_path(vm *m, value *at, const char *path, value v, bool nested, int depth) {
+static put put_path(vm *m, value *at, const char *path, value v, bool nested, int depth)
+{
     size_t n = nested ? strcspn(path, ".") : strlen(path);
     bool last = path[n] == 0;
     if (nested && (n == 0 || depth == DEPTH)) return PUT_CONFLICT;
@@ -132,7 +142,8 @@ static put put_path(vm *m, value *at, const char *path, value v, bool nested, in
 }
 
 /* Records with the fields 0, 1, …, n - 1 become tuples. */
-static bool make_tuples(vm *m, value *v) {
+static bool make_tuples(vm *m, value *v)
+{
     record *r = as_record(*v);
     bool places = r->n > 0;
     for (uint32_t i = 0; i < r->n; i++) {
@@ -156,7 +167,8 @@ static bool make_tuples(vm *m, value *v) {
     return true;
 }
 
-bool leaves_value(io_in *in, io_leaves *l, value *out) {
+bool leaves_value(io_in *in, io_leaves *l, value *out)
+{
     vm *m = in->c->vm;
     for (int nested = 1; nested >= 0; nested--) {
         record *r = record_new(m, 0, (uint32_t)l->n + 1);

@@ -14,10 +14,7 @@
 #include "spill.h"
 #include <string.h>
 
-void keep_open(vm *m)
-{
-    m->keep = memory_alloc(&m->mem, MEM_OTHER, sizeof *m->keep);
-}
+void keep_open(vm *m) { m->keep = memory_alloc(&m->mem, MEM_OTHER, sizeof *m->keep); }
 
 void keep_close(vm *m)
 {
@@ -213,7 +210,8 @@ static bool wants(keep_context *c, const prim *p, const value *args, uint32_t n)
     switch (o->policy) {
     case KEEP_DOTS: return p->attrs & A_DOT;
     case KEEP_DOTS_NO_BATCH: return p->attrs & A_DOT && dot_without_batch(args, n);
-    case KEEP_NAMES: case KEEP_NOT_NAMES: {
+    case KEEP_NAMES:
+    case KEEP_NOT_NAMES: {
         if (!(p->attrs & A_NAMED) || n == 0) return false;
         int64_t at = name_among(o, args[0]);
         if (at >= 0 && at < 64) c->given |= (uint64_t)1 << at;
@@ -226,7 +224,9 @@ static bool wants(keep_context *c, const prim *p, const value *args, uint32_t n)
 /* --- digests of arguments --------------------------------------------------------------------- */
 
 enum { DIGEST_LANES = 4 };
-typedef struct digest { uint64_t lane[DIGEST_LANES]; } digest;
+typedef struct digest {
+    uint64_t lane[DIGEST_LANES];
+} digest;
 
 static uint64_t mixed(uint64_t h, uint64_t x)
 {
@@ -270,8 +270,14 @@ static bool digest_value(digest *d, const value *v)
     case V_TUPLE: parts = as_tuple(*v)->v, n = as_tuple(*v)->n; break;
     case V_RECORD: parts = as_record(*v)->v, n = as_record(*v)->n; break;
     case V_STRING: digest_bytes(d, as_string(*v)->s, as_string(*v)->length); return true;
-    case V_BOOL: case V_I64: case V_F32: case V_F64: case V_ARRAY: digest_numbers(d, v); return true;
-    case V_NONE: case V_UNDEF: case V_ZERO: break;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64:
+    case V_ARRAY: digest_numbers(d, v); return true;
+    case V_NONE:
+    case V_UNDEF:
+    case V_ZERO: break;
     default: return false;
     }
     uint64_t head[2] = {v->tag, n};
@@ -332,8 +338,7 @@ bool keep_lookup(vm *m, const prim *p, uint32_t origin, const value *args, uint3
             value_unhold(m, v->v);
             *out = v->v;
             v->v = value_undef();
-        } else
-            *out = value_retain(v->v);
+        } else *out = value_retain(v->v);
         k->from = i + 1;
         return true;
     }

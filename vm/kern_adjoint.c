@@ -16,10 +16,7 @@
 #include "residual.h"
 
 static bool is_container(value v) { return v.tag == V_TUPLE || v.tag == V_RECORD; }
-static bool form_numeric(value f)
-{
-    return f.tag == V_FORM ? f.aux != FORM_OTHER : f.tag == V_FORMOBJ && as_form(f)->kind == V_ARRAY;
-}
+static bool form_numeric(value f) { return f.tag == V_FORM ? f.aux != FORM_OTHER : f.tag == V_FORMOBJ && as_form(f)->kind == V_ARRAY; }
 static bool form_container(value f) { return f.tag == V_FORMOBJ && as_form(f)->kind != V_ARRAY; }
 
 static bool unlike(prim_call *c, value a, value b)
@@ -90,7 +87,10 @@ static bool sum_axes(prim_call *c, const shaped *x, const int *axes, int n, cons
     reduce_axes r;
     reduce_axes_make(x, axes, n, true, &r);
     dtype work = reduce_dtype(x->dtype);
-    union { double f64; float f32; } one;
+    union {
+        double f64;
+        float f32;
+    } one;
     if (rank == 0) {
         if (!reduce_run(m, x, &r, REDUCE_SUM, TERM_X, NULL, &one)) return false;
         *out = scalar_of(t->dtype, work == DTYPE_F32 ? (double)one.f32 : one.f64);
@@ -213,9 +213,9 @@ bool cot_fit(prim_call *c, value x, value f, value *out)
 typedef enum step { STEP_FAIL, STEP_DONE, STEP_OPEN } step;
 typedef struct walk_frame {
     struct walk_frame *up;
-    value out;        /* the container being filled in: owned, all parts in place */
-    value a, b;       /* borrowed */
-    unsigned last;    /* of the parts: bit 0, 1: a's, b's parts may be written into */
+    value out;     /* the container being filled in: owned, all parts in place */
+    value a, b;    /* borrowed */
+    unsigned last; /* of the parts: bit 0, 1: a's, b's parts may be written into */
     uint32_t next, n;
 } walk_frame;
 /* What to do with the pair (a, b): *out owned when done; f->out, f->last when a container is to be filled. */
@@ -409,7 +409,11 @@ bool kern_acc(prim_call *c)
    was broadcast over a structure. */
 static bool sum_parts(prim_call *c, value s, value f, value *out)
 {
-    typedef struct part_work { value v; uint32_t next; struct part_work *up; } part_work;
+    typedef struct part_work {
+        value v;
+        uint32_t next;
+        struct part_work *up;
+    } part_work;
     vm *m = c->vm;
     arena work;
     arena_open(&work, &m->mem, MEM_OTHER);
@@ -431,7 +435,10 @@ static bool sum_parts(prim_call *c, value s, value f, value *out)
         if (is_container(x)) {
             part_work *w = spare;
             if (w) spare = w->up;
-            else if (!(w = arena_alloc(&work, sizeof *w))) { fine = vm_out_of_memory(m); break; }
+            else if (!(w = arena_alloc(&work, sizeof *w))) {
+                fine = vm_out_of_memory(m);
+                break;
+            }
             *w = (part_work){.v = x, .up = top};
             top = w;
             continue;

@@ -7,19 +7,23 @@
 #include "window.h"
 #include "gemm.h"
 
-bool window_pair(prim_call *c, uint32_t i, int axes, int64_t least, int64_t out[2]) {
+bool window_pair(prim_call *c, uint32_t i, int axes, int64_t least, int64_t out[2])
+{
     int n;
     int64_t x[2];
     const char *name = symbol_name(c->vm->symbols, prim_info_of(c->vm, c->p)->params[i].name);
     if (!arg_wholes(c, i, 2, &n, x)) return false;
-    if (n != 1 && n != axes) return prim_fail(c, (int)i, DIAG_SHAPE, "%s has %d numbers, and there are %d axes to slide along", name, n, axes);
+    if (n != 1 && n != axes)
+        return prim_fail(c, (int)i, DIAG_SHAPE, "%s has %d numbers, and there are %d axes to slide along", name, n, axes);
     out[0] = axes == 2 ? x[0] : least, out[1] = x[n - 1];
     for (int a = 2 - axes; a < 2; a++)
-        if (out[a] < least || out[a] > INT32_MAX) return prim_fail(c, (int)i, DIAG_VALUE, "%s must be at least %lld, not %lld", name, (long long)least, (long long)out[a]);
+        if (out[a] < least || out[a] > INT32_MAX)
+            return prim_fail(c, (int)i, DIAG_VALUE, "%s must be at least %lld, not %lld", name, (long long)least, (long long)out[a]);
     return true;
 }
 
-bool window_read(prim_call *c, window *w, uint32_t stride, uint32_t padding, uint32_t dilation) {
+bool window_read(prim_call *c, window *w, uint32_t stride, uint32_t padding, uint32_t dilation)
+{
     w->gap[0] = w->gap[1] = 1;
     if (dilation && !window_pair(c, dilation, w->axes, 1, w->gap)) return false;
     if (c->args[stride].tag == V_NONE) w->step[0] = w->size[0], w->step[1] = w->size[1];
@@ -27,7 +31,8 @@ bool window_read(prim_call *c, window *w, uint32_t stride, uint32_t padding, uin
     if (c->args[padding].tag == V_STRING) {
         const char *s = as_string(c->args[padding])->s;
         bool same = strcmp(s, "same") == 0;
-        if (!same && strcmp(s, "valid") != 0) return prim_fail(c, (int)padding, DIAG_VALUE, "padding must be whole numbers, \"same\" or \"valid\", not \"%s\"", s);
+        if (!same && strcmp(s, "valid") != 0)
+            return prim_fail(c, (int)padding, DIAG_VALUE, "padding must be whole numbers, \"same\" or \"valid\", not \"%s\"", s);
         for (int a = 0; a < 2; a++) {
             int64_t all = same ? w->gap[a] * (w->size[a] - 1) : 0;
             w->lo[a] = all / 2, w->hi[a] = all - all / 2;
@@ -40,30 +45,38 @@ bool window_read(prim_call *c, window *w, uint32_t stride, uint32_t padding, uin
         int64_t reach = w->gap[a] * (w->size[a] - 1) + 1, room = w->in[a] + w->lo[a] + w->hi[a];
         if (w->size[a] < 1) return prim_fail(c, 1, DIAG_SHAPE, "size must be at least 1; a window has elements");
         if (reach > room)
-            return prim_fail(c, 1, DIAG_SHAPE, "a window (size and dilation) that spans %lld elements does not fit into the %lld of x (padding included)", (long long)reach, (long long)room);
+            return prim_fail(c, 1, DIAG_SHAPE,
+                             "a window (size and dilation) that spans %lld elements does not fit into the %lld of x (padding included)",
+                             (long long)reach, (long long)room);
         w->out[a] = (room - reach) / w->step[a] + 1;
     }
     return true;
 }
 
 /* All sizes of a convolution. co: channels of one group going in; oo: of one group going out. */
-typedef struct conv { window w; int64_t n, c, o, groups, co, oo; } conv;
+typedef struct conv {
+    window w;
+    int64_t n, c, o, groups, co, oo;
+} conv;
 
-static bool channels_fail(prim_call *c, const shaped *x, const shaped *w, int64_t groups) {
+static bool channels_fail(prim_call *c, const shaped *x, const shaped *w, int64_t groups)
+{
     text t;
     text_open(&t, &c->vm->mem);
     text_puts(&t, "x: ");
     shape_print(x->rank, x->shape, &t);
     text_puts(&t, " has its channels along axis 1, and w: ");
     shape_print(w->rank, w->shape, &t);
-    text_printf(&t, " fits x of %lld channels in %lld group%s", (long long)(w->shape[1] * groups), (long long)groups, groups == 1 ? "" : "s");
+    text_printf(&t, " fits x of %lld channels in %lld group%s", (long long)(w->shape[1] * groups), (long long)groups,
+                groups == 1 ? "" : "s");
     if (groups > 1) text_puts(&t, "; axis 0 of w must be a multiple of groups");
     prim_fail(c, 1, DIAG_SHAPE, "%s", text_str(&t));
     text_close(&t);
     return false;
 }
 
-static bool conv_read(prim_call *c, const shaped *x, const shaped *w, int rank, uint32_t first, conv *v) {
+static bool conv_read(prim_call *c, const shaped *x, const shaped *w, int rank, uint32_t first, conv *v)
+{
     *v = (conv){.w = {.axes = x->rank - 2}};
     if ((rank && x->rank != rank) || x->rank < 3 || x->rank > 4 || w->rank != x->rank) {
         int want = rank ? rank : 4;
@@ -86,31 +99,34 @@ static bool conv_read(prim_call *c, const shaped *x, const shaped *w, int rank, 
 }
 
 /* columns: [co * size, places] of the channels x: [co, in], or (back) adds them to x. */
-#define COLUMNS(T)                                                                                                  \
-    static void columns_##T(const conv *v, T *x, T *columns, bool back) {                                           \
-        const window *w = &v->w;                                                                                    \
-        int64_t places = w->out[0] * w->out[1];                                                                     \
-        for (int64_t ch = 0; ch < v->co; ch++, x += w->in[0] * w->in[1])                                            \
-            for (int64_t ki = 0; ki < w->size[0]; ki++)                                                             \
-                for (int64_t kj = 0; kj < w->size[1]; kj++, columns += places)                                      \
-                    for (int64_t i = 0; i < w->out[0]; i++) {                                                       \
-                        int64_t r = i * w->step[0] - w->lo[0] + ki * w->gap[0], q = kj * w->gap[1] - w->lo[1];      \
-                        T *to = columns + i * w->out[1], *from = x + r * w->in[1];                                  \
-                        bool inside = r >= 0 && r < w->in[0];                                                       \
-                        for (int64_t j = 0; j < w->out[1]; j++, q += w->step[1]) {                                  \
-                            bool in = inside && q >= 0 && q < w->in[1];                                             \
-                            if (!back) to[j] = in ? from[q] : 0;                                                    \
-                            else if (in) from[q] += to[j];                                                          \
-                        }                                                                                           \
-                    }                                                                                               \
+#define COLUMNS(T) \
+    static void columns_##T(const conv *v, T *x, T *columns, bool back) \
+    { \
+        const window *w = &v->w; \
+        int64_t places = w->out[0] * w->out[1]; \
+        for (int64_t ch = 0; ch < v->co; ch++, x += w->in[0] * w->in[1]) \
+            for (int64_t ki = 0; ki < w->size[0]; ki++) \
+                for (int64_t kj = 0; kj < w->size[1]; kj++, columns += places) \
+                    for (int64_t i = 0; i < w->out[0]; i++) { \
+                        int64_t r = i * w->step[0] - w->lo[0] + ki * w->gap[0], q = kj * w->gap[1] - w->lo[1]; \
+                        T *to = columns + i * w->out[1], *from = x + r * w->in[1]; \
+                        bool inside = r >= 0 && r < w->in[0]; \
+                        for (int64_t j = 0; j < w->out[1]; j++, q += w->step[1]) { \
+                            bool in = inside && q >= 0 && q < w->in[1]; \
+                            if (!back) to[j] = in ? from[q] : 0; \
+                            else if (in) from[q] += to[j]; \
+                        } \
+                    } \
     }
 COLUMNS(float)
 COLUMNS(double)
 
 typedef enum conv_face { CONV_Y, CONV_X, CONV_W } conv_face;
 
-static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y, char *columns) {
-    int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], in = v->w.in[0] * v->w.in[1], e = dtype_size[d];
+static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y, char *columns)
+{
+    int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], in = v->w.in[0] * v->w.in[1],
+            e = dtype_size[d];
     x += (i * v->c + k * v->co) * in * e, y += (i * v->o + k * v->oo) * places * e, w += k * v->oo * inside * e;
     matrix cols = {columns, places, 1}, my = {y, places, 1}, mw = {w, inside, 1};
     if (face != CONV_X) {
@@ -126,8 +142,10 @@ static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_
     }
 }
 
-static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void *x, void *w, void *y) {
-    int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], jobs = face == CONV_W ? v->groups : v->n * v->groups;
+static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void *x, void *w, void *y)
+{
+    int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1],
+            jobs = face == CONV_W ? v->groups : v->n * v->groups;
     double work = (double)v->n * (double)v->o * (double)inside * (double)places;
     int threads = work > 1 << 18 ? threads_for(c->vm, 1 << 24) : 1;
     if (threads > jobs) threads = jobs > 0 ? (int)jobs : 1;
@@ -145,13 +163,15 @@ static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void 
     return true;
 }
 
-static dtype float_dtype(prim_call *c, const shaped *a, const shaped *b) {
+static dtype float_dtype(prim_call *c, const shaped *a, const shaped *b)
+{
     weakness weak;
     dtype d = dtype_promote(c->vm, a, b, &weak);
     return d >= DTYPE_F32 ? d : c->vm->config.float_dtype;
 }
 
-static bool conv_forward(prim_call *c, int rank) {
+static bool conv_forward(prim_call *c, int rank)
+{
     shaped x, w;
     conv v;
     result r;
@@ -170,14 +190,16 @@ bool kern_conv2d(prim_call *c) { return conv_forward(c, 4); }
 bool kern_conv(prim_call *c) { return conv_forward(c, 0); }
 
 /* (c, other, form): what reaches x or w. */
-static bool conv_transpose(prim_call *c, conv_face face) {
+static bool conv_transpose(prim_call *c, conv_face face)
+{
     shaped g, other, f;
     conv v;
     result r;
     array *own[2] = {NULL, NULL};
     if (!arg_shaped(c, 0, &g) || !arg_shaped(c, 1, &other) || !arg_form(c, 2, &f)) return false;
     if (!conv_read(c, face == CONV_X ? &f : &other, face == CONV_X ? &other : &f, 0, 3, &v)) return false;
-    if (g.size != v.n * v.o * v.w.out[0] * v.w.out[1]) return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a convolution has another size");
+    if (g.size != v.n * v.o * v.w.out[0] * v.w.out[1])
+        return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a convolution has another size");
     dtype d = float_dtype(c, &g, &other);
     if (!result_open(c, &r, d, f.rank, f.shape)) return false;
     memset(r.data, 0, (size_t)r.size * dtype_size[d]);

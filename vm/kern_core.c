@@ -80,8 +80,7 @@ bool kern_takeout(prim_call *c)
         if (i < 0 || i >= n) return true;
         part = &as_tuple(x)->v[i];
         if (!own) return tuple_set(c->vm, &c->out, (uint32_t)i, value_none());
-    } else
-        return true;
+    } else return true;
     value old = *part;
     *part = value_none();
     value_release(c->vm, old);

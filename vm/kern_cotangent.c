@@ -91,7 +91,8 @@ static bool acc_named(prim_call *c, value x, symbol name)
 {
     vm *m = c->vm;
     value acc = c->args[0];
-    if (acc.tag != V_RECORD && !cot_is_zero(acc)) return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a record is a %s", value_type_name(acc));
+    if (acc.tag != V_RECORD && !cot_is_zero(acc))
+        return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a record is a %s", value_type_name(acc));
     int64_t at = acc.tag == V_RECORD ? record_find(as_record(acc), name) : -1;
     bool own = acc.tag == V_RECORD && own_argument(c, 0);
     value sum;
@@ -141,7 +142,10 @@ static bool acc_number(prim_call *c, dtype d, weakness weak, int rank, const int
     }
     if (!cot_is_number(x) || !(cot_is_zero(acc) || cot_is_number(acc)))
         return prim_fail(c, 1, DIAG_INTERNAL, "the cotangent of an array's elements is a %s", value_type_name(cot_is_number(x) ? acc : x));
-    union { double f64; float f32; } one = {0};
+    union {
+        double f64;
+        float f32;
+    } one = {0};
     array *a = NULL;
     void *data = &one;
     value converted = value_undef();
@@ -214,7 +218,8 @@ bool kern_acc_index(prim_call *c)
     const form *o = as_form(f);
     if (o->kind == V_ARRAY) return acc_number(c, (dtype)o->dtype, STRONG, o->rank, o->shape, x, ix);
     if (o->kind == V_TUPLE) {
-        if (acc.tag != V_TUPLE && !cot_is_zero(acc)) return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a tuple is a %s", value_type_name(acc));
+        if (acc.tag != V_TUPLE && !cot_is_zero(acc))
+            return prim_fail(c, 0, DIAG_INTERNAL, "the cotangent of a tuple is a %s", value_type_name(acc));
         return acc_tuple(c, x, ix, o->n);
     }
     if (ix.tag != V_STRING) return prim_fail(c, 3, DIAG_INTERNAL, "a record indexed by a %s", value_type_name(ix));

@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-
-
 static int64_t whole(value v) { return value_is_scalar(v) ? (v.tag == V_I64 || v.tag == V_BOOL ? v.u.i : (int64_t)v.u.f) : 0; }
 
-static bool give(prim_call *c, value v) {
+static bool give(prim_call *c, value v)
+{
     c->out = v;
     return true;
 }
 
 /* A tuple of `before` symbolic zeros, elements [lo, hi) of t, and zeros up to `total`. */
-static bool give_elements(prim_call *c, uint32_t before, value t, uint32_t lo, uint32_t hi, uint32_t total) {
+static bool give_elements(prim_call *c, uint32_t before, value t, uint32_t lo, uint32_t hi, uint32_t total)
+{
     tuple *out = tuple_new(c->vm, total, total);
     if (!out) return false;
     for (uint32_t k = 0; k < total; k++) out->v[k] = value_zero();
@@ -30,12 +30,14 @@ static bool give_elements(prim_call *c, uint32_t before, value t, uint32_t lo, u
 
 static uint32_t count(value t) { return t.tag == V_TUPLE ? as_tuple(t)->n : 0; }
 
-static bool tuple_or_zero(prim_call *c, uint32_t i) {
+static bool tuple_or_zero(prim_call *c, uint32_t i)
+{
     if (c->args[i].tag == V_TUPLE || c->args[i].tag == V_ZERO) return true;
     return prim_fail(c, (int)i, DIAG_INTERNAL, "a tuple of cotangents was expected, not a value of type %s", value_type_name(c->args[i]));
 }
 
-bool kern_part(prim_call *c) {
+bool kern_part(prim_call *c)
+{
     value t = c->args[0];
     if (!tuple_or_zero(c, 0)) return false;
     if (t.tag == V_ZERO) return give(c, t);
@@ -49,7 +51,8 @@ bool kern_part(prim_call *c) {
     return give_elements(c, 0, t, (uint32_t)lo, (uint32_t)hi, (uint32_t)(hi - lo));
 }
 
-bool kern_place(prim_call *c) {
+bool kern_place(prim_call *c)
+{
     value t = c->args[0];
     if (!tuple_or_zero(c, 0)) return false;
     uint32_t lo = (uint32_t)whole(c->args[1]), n = count(t);
@@ -57,7 +60,8 @@ bool kern_place(prim_call *c) {
     return give_elements(c, lo, t, 0, n, lo + n);
 }
 
-bool kern_prepend(prim_call *c) {
+bool kern_prepend(prim_call *c)
+{
     value t = c->args[1];
     if (!tuple_or_zero(c, 1)) return false;
     uint32_t n = count(t);
@@ -66,7 +70,8 @@ bool kern_prepend(prim_call *c) {
     return true;
 }
 
-bool kern_half(prim_call *c) {
+bool kern_half(prim_call *c)
+{
     value t = c->args[0];
     if (!tuple_or_zero(c, 0)) return false;
     if (t.tag == V_ZERO) return give(c, t);
@@ -74,7 +79,8 @@ bool kern_half(prim_call *c) {
     return give_elements(c, 0, t, lo, lo + h, h);
 }
 
-bool kern_cot_tuple(prim_call *c) {
+bool kern_cot_tuple(prim_call *c)
+{
     value t = c->args[0], f = c->args[1];
     if (!tuple_or_zero(c, 0)) return false;
     uint32_t n = f.tag == V_FORMOBJ && as_form(f)->kind == V_TUPLE ? as_form(f)->n : count(t);
@@ -86,7 +92,8 @@ bool kern_cot_tuple(prim_call *c) {
     return true;
 }
 
-bool kern_cot_join(prim_call *c) {
+bool kern_cot_join(prim_call *c)
+{
     value t = c->args[0], r = c->args[1];
     if (!tuple_or_zero(c, 0) || !tuple_or_zero(c, 1)) return false;
     uint32_t n = (uint32_t)whole(c->args[2]);
@@ -96,19 +103,22 @@ bool kern_cot_join(prim_call *c) {
 }
 
 /* Nested no deeper than the structure that tangents are made for; see __instantiate for whole zeros. */
-bool kern_fill_parts(prim_call *c) {
+bool kern_fill_parts(prim_call *c)
+{
     value d = c->args[0];
     if (d.tag == V_TUPLE || d.tag == V_RECORD) return kern_instantiate(c);
     return give(c, value_retain(d));
 }
 
-bool kern_refuse(prim_call *c) {
+bool kern_refuse(prim_call *c)
+{
     if (c->args[0].tag == V_ZERO) return give(c, value_zero());
     return vm_fail(c->vm, DIAG_DERIVATIVE, "%s", as_string(c->args[1])->s);
 }
 
 /* Does v hold a float anywhere? Bounded by the value's own size. */
-static bool has_float(value v, int depth) {
+static bool has_float(value v, int depth)
+{
     if (value_is_float(v)) return true;
     if (v.tag == V_ARRAY) return as_array(v)->dtype >= DTYPE_F32;
     if (depth > 1000) return true;
@@ -121,14 +131,16 @@ static bool has_float(value v, int depth) {
     return v.tag == V_FUNCTION;
 }
 
-static const char *argument_name(vm *m, value f, int64_t k, char *name, size_t n) {
+static const char *argument_name(vm *m, value f, int64_t k, char *name, size_t n)
+{
     const code *fc = f.tag == V_FUNCTION ? as_closure(f)->code : NULL;
     if (fc && k < fc->nparams && !fc->rest) snprintf(name, n, "argument `%s`", symbol_name(m->symbols, fc->param_names[k]));
     else snprintf(name, n, "argument %lld", (long long)k);
     return name;
 }
 
-static bool one_position(prim_call *c, value w, value args, int64_t *out) {
+static bool one_position(prim_call *c, value w, value args, int64_t *out)
+{
     vm *m = c->vm;
     value f = c->args[0];
     char name[128];
@@ -136,7 +148,10 @@ static bool one_position(prim_call *c, value w, value args, int64_t *out) {
     if (w.tag == V_STRING) {
         const code *fc = as_closure(f)->code;
         for (uint32_t k = 0; k < fc->nparams; k++)
-            if (!strcmp(symbol_name(m->symbols, fc->param_names[k]), as_string(w)->s)) { *out = k; goto found; }
+            if (!strcmp(symbol_name(m->symbols, fc->param_names[k]), as_string(w)->s)) {
+                *out = k;
+                goto found;
+            }
         const char *names[64];
         uint32_t known = fc->nparams < 64 ? fc->nparams : 64;
         for (uint32_t k = 0; k < known; k++) names[k] = symbol_name(m->symbols, fc->param_names[k]);
@@ -160,14 +175,15 @@ found:
     text t;
     text_open(&t, &m->mem);
     value_describe(m, x, &t);
-    vm_fail(m, DIAG_DERIVATIVE, "%s is %s: there is no float in it to differentiate by",
-            argument_name(m, f, *out, name, sizeof name), text_str(&t));
+    vm_fail(m, DIAG_DERIVATIVE, "%s is %s: there is no float in it to differentiate by", argument_name(m, f, *out, name, sizeof name),
+            text_str(&t));
     if (x.tag == V_I64 || (x.tag == V_ARRAY && as_array(x)->dtype == DTYPE_I64)) vm_help(m, "pass f64(…) of it");
     text_close(&t);
     return false;
 }
 
-bool kern_wrt(prim_call *c) {
+bool kern_wrt(prim_call *c)
+{
     value f = c->args[0], w = c->args[1], args = c->args[2];
     if (f.tag != V_FUNCTION) {
         vm_fail(c->vm, DIAG_TYPE, "only a function can be differentiated, and this is %s", value_a_type(f));
@@ -188,7 +204,8 @@ bool kern_wrt(prim_call *c) {
     return give(c, value_object(&out->h));
 }
 
-bool kern_mask(prim_call *c) {
+bool kern_mask(prim_call *c)
+{
     value t = c->args[0];
     if (t.tag == V_NONE) return give(c, value_i64((int64_t)~1ull));
     uint64_t mask = 0;
@@ -199,7 +216,8 @@ bool kern_mask(prim_call *c) {
     return give(c, value_i64((int64_t)mask));
 }
 
-bool kern_cotangent_one(prim_call *c) {
+bool kern_cotangent_one(prim_call *c)
+{
     value y = c->args[0];
     if (value_is_float(y)) {
         y.u.f = 1;
@@ -210,15 +228,19 @@ bool kern_cotangent_one(prim_call *c) {
     text t;
     text_open(&t, &m->mem);
     value_describe(m, y, &t);
-    vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s%s", who, value_is_heap(y) && y.tag != V_ARRAY ? "a " : "", text_str(&t));
+    vm_fail(m, DIAG_DERIVATIVE, "%s needs a function whose result is one float; this one's is %s%s", who,
+            value_is_heap(y) && y.tag != V_ARRAY ? "a " : "", text_str(&t));
     text_close(&t);
-    if (y.tag == V_ARRAY) vm_help(m, "take its sum, as in `grad(fn(x) = sum(f(x)))`; or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
+    if (y.tag == V_ARRAY)
+        vm_help(m, "take its sum, as in `grad(fn(x) = sum(f(x)))`; or use jacobian(f), or vjp(f, x) with a cotangent of its shape");
     else if (y.tag == V_TUPLE) vm_help(m, "%s(f, aux = true) differentiates the first of two results", who);
-    else if (y.tag == V_I64 || y.tag == V_BOOL) vm_help(m, "a whole number such as 2 became an i64 where it met one: start from a float, 2.0, or convert with f64(…)");
+    else if (y.tag == V_I64 || y.tag == V_BOOL)
+        vm_help(m, "a whole number such as 2 became an i64 where it met one: start from a float, 2.0, or convert with f64(…)");
     return false;
 }
 
-bool kern_unused(prim_call *c) {
+bool kern_unused(prim_call *c)
+{
     if (c->args[0].tag == V_ZERO && c->args[1].tag == V_FUNCTION && !c->vm->mute) {
         char name[128];
         code *fc = as_closure(c->args[1])->code;
@@ -230,7 +252,8 @@ bool kern_unused(prim_call *c) {
 
 static bool matches(prim_call *c, value d, value x, const char *what, int depth);
 
-static bool mismatch(prim_call *c, value d, value x, const char *what) {
+static bool mismatch(prim_call *c, value d, value x, const char *what)
+{
     vm *m = c->vm;
     text a, b;
     text_open(&a, &m->mem);
@@ -243,7 +266,8 @@ static bool mismatch(prim_call *c, value d, value x, const char *what) {
     return false;
 }
 
-static bool matches(prim_call *c, value d, value x, const char *what, int depth) {
+static bool matches(prim_call *c, value d, value x, const char *what, int depth)
+{
     if (d.tag == V_ZERO || d.tag == V_NONE || depth > 1000) return true;
     if (x.tag == V_TUPLE) {
         if (d.tag != V_TUPLE || as_tuple(d)->n != as_tuple(x)->n) return mismatch(c, d, x, what);
@@ -268,10 +292,17 @@ static bool matches(prim_call *c, value d, value x, const char *what, int depth)
 }
 
 /* d with symbolic zeros for its `none` parts: a part without numbers has neither cotangent nor tangent. */
-static bool without_none(vm *m, value d, int depth, value *out) {
-    if (d.tag == V_NONE) { *out = value_zero(); return true; }
+static bool without_none(vm *m, value d, int depth, value *out)
+{
+    if (d.tag == V_NONE) {
+        *out = value_zero();
+        return true;
+    }
     uint32_t n = d.tag == V_TUPLE ? as_tuple(d)->n : d.tag == V_RECORD ? as_record(d)->n : 0;
-    if (!n || depth > 1000) { *out = value_retain(d); return true; }
+    if (!n || depth > 1000) {
+        *out = value_retain(d);
+        return true;
+    }
     value *to;
     if (d.tag == V_TUPLE) {
         tuple *t = tuple_new(m, n, n);
@@ -294,7 +325,8 @@ static bool without_none(vm *m, value d, int depth, value *out) {
     return true;
 }
 
-bool kern_match(prim_call *c) {
+bool kern_match(prim_call *c)
+{
     if (!matches(c, c->args[0], c->args[1], as_string(c->args[2])->s, 0)) return false;
     value f, d;
     if (!form_of(c->vm, c->args[1], &f)) return false;
@@ -309,7 +341,8 @@ bool kern_match(prim_call *c) {
     return fine;
 }
 
-bool kern_custom(prim_call *c) {
+bool kern_custom(prim_call *c)
+{
     vm *m = c->vm;
     for (uint32_t k = 0; k < 2; k++)
         if (c->args[k].tag != V_FUNCTION)
@@ -323,11 +356,13 @@ bool kern_custom(prim_call *c) {
     return give(c, value_object(&out->h));
 }
 
-bool kern_no_captures(prim_call *c) {
+bool kern_no_captures(prim_call *c)
+{
     value f = c->args[0];
     if (f.tag == V_FUNCTION && as_closure(f)->n) {
         vm_fail(c->vm, DIAG_DERIVATIVE, "%s, a custom_vjp function, captured `%s`, which is being differentiated",
-                code_display_name(as_closure(f)->code), symbol_name(c->vm->symbols, as_closure(f)->code->reg_names[as_closure(f)->code->body->params[0]]));
+                code_display_name(as_closure(f)->code),
+                symbol_name(c->vm->symbols, as_closure(f)->code->reg_names[as_closure(f)->code->body->params[0]]));
         vm_help(c->vm, "make it an argument of the function, so that `back` can give its cotangent");
         return false;
     }
@@ -336,7 +371,8 @@ bool kern_no_captures(prim_call *c) {
 
 bool kern_is_function(prim_call *c) { return give(c, value_bool(c->args[0].tag == V_FUNCTION)); }
 
-bool kern_cotangents(prim_call *c) {
+bool kern_cotangents(prim_call *c)
+{
     value d = c->args[0], args = c->args[1];
     uint32_t n = count(args);
     if (n != 1 && d.tag != V_ZERO && (d.tag != V_TUPLE || as_tuple(d)->n != n))
@@ -361,7 +397,8 @@ bool kern_cotangents(prim_call *c) {
     return give(c, value_object(&out->h));
 }
 
-bool kern_uncotangents(prim_call *c) {
+bool kern_uncotangents(prim_call *c)
+{
     value t = c->args[0];
     if (!tuple_or_zero(c, 0)) return false;
     if (t.tag == V_ZERO || count(c->args[1]) != 1) return give(c, value_retain(t));
@@ -372,7 +409,8 @@ bool kern_uncotangents(prim_call *c) {
    for each direction, in the order of the passes, a tuple that holds the tuple of the tangents of all that stands
    before it. Either may be symbolic zero, and the latter short. */
 
-static void hold_entered(vm *m, residual *r, uint32_t k, value v) {
+static void hold_entered(vm *m, residual *r, uint32_t k, value v)
+{
     r->entered[k] = v;
     value_hold(m, v);
 }
@@ -382,10 +420,14 @@ static void hold_entered(vm *m, residual *r, uint32_t k, value v) {
 static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order);
 
 /* The same of what entered a residual, or of the tangents of that: v[0…had) of n are there. */
-static bool lift_into(vm *m, value *out, const value *v, uint32_t had, uint32_t n, uint32_t order) {
+static bool lift_into(vm *m, value *out, const value *v, uint32_t had, uint32_t n, uint32_t order)
+{
     for (uint32_t k = 0; k < n; k++) {
         value x = k < had ? v[k] : value_zero();
-        if (k < n - order) { out[k] = value_retain(x); continue; }
+        if (k < n - order) {
+            out[k] = value_retain(x);
+            continue;
+        }
         if (k == n - order) out[k] = value_zero();
         out[k + 1] = x.tag == V_ZERO ? x : lift_tangents(m, x, k, k - (n - order));
         if (out[k + 1].tag == V_UNDEF) return false;
@@ -394,7 +436,8 @@ static bool lift_into(vm *m, value *out, const value *v, uint32_t had, uint32_t 
     return true;
 }
 
-static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order) {
+static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order)
+{
     value d = t.tag == V_TUPLE && as_tuple(t)->n ? as_tuple(t)->v[0] : value_zero();
     if (d.tag != V_TUPLE) return value_zero();
     tuple *inner = tuple_new(m, n + 1, n + 1), *outer = inner ? tuple_new(m, 1, 1) : NULL;
@@ -409,7 +452,8 @@ static value lift_tangents(vm *m, value t, uint32_t n, uint32_t order) {
 
 /* A residual like `old`, of order `order` or more, in one direction more, in which its tangents are zero: the one
    before the last `order` directions. */
-static bool lift(prim_call *c, const residual *old, uint32_t order) {
+static bool lift(prim_call *c, const residual *old, uint32_t order)
+{
     vm *m = c->vm;
     code *region = diff_region_tangent(old->region);
     residual *both = region ? residual_new(m, region, old->n + 1) : NULL;
@@ -431,14 +475,16 @@ static bool lift(prim_call *c, const residual *old, uint32_t order) {
     return fine && give(c, value_object(&both->h));
 }
 
-bool kern_dual_residual(prim_call *c) {
+bool kern_dual_residual(prim_call *c)
+{
     value t = c->args[0], r = c->args[1];
     if (t.tag != V_ZERO) return give(c, value_retain(t));
     if (r.tag != V_RESIDUAL) return prim_fail(c, 1, DIAG_INTERNAL, "a replayable residual was expected");
     return lift(c, as_residual(r), 0);
 }
 
-bool kern_dual_tangent(prim_call *c) {
+bool kern_dual_tangent(prim_call *c)
+{
     value t = c->args[0], u = c->args[1], v = c->args[2];
     if (u.tag != V_ZERO || v.tag == V_ZERO) return give(c, value_retain(u));
     if (t.tag != V_ZERO || v.tag != V_RESIDUAL)
@@ -450,7 +496,8 @@ bool kern_dual_tangent(prim_call *c) {
    those of the residual itself, and their cotangents go to it, never to its tangent: where that is not active
    they would be lost. */
 enum dual_part { DUAL_VALUES, DUAL_WIDEN, DUAL_TANGENTS };
-static bool dual_runs(prim_call *c, enum dual_part part) {
+static bool dual_runs(prim_call *c, enum dual_part part)
+{
     value g = c->args[0], f = c->args[2];
     if (!tuple_or_zero(c, 0)) return false;
     bool formed = f.tag == V_FORMOBJ && as_form(f)->kind == V_TUPLE;

@@ -13,7 +13,11 @@
 #define OPERANDS_MAX 32
 #define LABELS_MAX 60 /* 52 letters and the axes of an ellipsis */
 
-typedef struct term { int n; int8_t label[RANK_MAX]; int64_t size[RANK_MAX]; } term;
+typedef struct term {
+    int n;
+    int8_t label[RANK_MAX];
+    int64_t size[RANK_MAX];
+} term;
 typedef struct einsum {
     prim_call *c;
     int n;
@@ -23,17 +27,20 @@ typedef struct einsum {
 } einsum;
 
 static bool put_whole(vm *m, value *t, int64_t x) { return tuple_append(m, t, value_i64(x)); }
-static bool put_owned(vm *m, value *t, value x) {
+static bool put_owned(vm *m, value *t, value x)
+{
     if (tuple_append(m, t, x)) return true;
     value_release(m, x);
     return false;
 }
-static bool new_tuple(vm *m, value *t) {
+static bool new_tuple(vm *m, value *t)
+{
     tuple *u = tuple_new(m, 0, 4);
     if (u) *t = value_object(&u->h);
     return u != NULL;
 }
-static bool put_wholes(vm *m, value *t, int n, const int64_t *x) {
+static bool put_wholes(vm *m, value *t, int n, const int64_t *x)
+{
     value u;
     if (!new_tuple(m, &u)) return false;
     for (int i = 0; i < n; i++)
@@ -44,7 +51,8 @@ static bool put_wholes(vm *m, value *t, int n, const int64_t *x) {
 static int letter(char ch) { return ch >= 'a' && ch <= 'z' ? ch - 'a' + 26 : ch >= 'A' && ch <= 'Z' ? ch - 'A' : -1; }
 
 /* One list of subscripts; `rank` -1 for the result, whose ellipsis has `dots` axes. */
-static bool read_term(einsum *e, const char *s, const char *end, int rank, int dots, int which, term *t) {
+static bool read_term(einsum *e, const char *s, const char *end, int rank, int dots, int which, term *t)
+{
     int letters = 0;
     bool seen = false;
     for (const char *p = s; p < end; p++) letters += letter(*p) >= 0;
@@ -52,12 +60,14 @@ static bool read_term(einsum *e, const char *s, const char *end, int rank, int d
     for (; s < end; s++) {
         if (*s == ' ') continue;
         if (*s == '.') {
-            if (seen || end - s < 3 || s[1] != '.' || s[2] != '.') return prim_fail(e->c, 0, DIAG_VALUE, "an ellipsis is written `...`, once in each list of letters");
+            if (seen || end - s < 3 || s[1] != '.' || s[2] != '.')
+                return prim_fail(e->c, 0, DIAG_VALUE, "an ellipsis is written `...`, once in each list of letters");
             seen = true;
             s += 2;
             int n = rank < 0 ? dots : rank - letters;
             for (int i = 0; i < n; i++) {
-                if (t->n == RANK_MAX || n > LABELS_MAX - 52) return prim_fail(e->c, 0, DIAG_SHAPE, "the result would have more than %d axes", RANK_MAX);
+                if (t->n == RANK_MAX || n > LABELS_MAX - 52)
+                    return prim_fail(e->c, 0, DIAG_SHAPE, "the result would have more than %d axes", RANK_MAX);
                 t->label[t->n++] = (int8_t)(52 + n - 1 - i);
             }
             continue;
@@ -71,7 +81,8 @@ static bool read_term(einsum *e, const char *s, const char *end, int rank, int d
     return true;
 }
 
-static bool take_sizes(einsum *e, int which, const tuple *shape) {
+static bool take_sizes(einsum *e, int which, const tuple *shape)
+{
     term *t = &e->in[which];
     for (int i = 0; i < t->n; i++) {
         int64_t x = shape->v[i].u.i, *known = &e->size[t->label[i]];
@@ -80,20 +91,22 @@ static bool take_sizes(einsum *e, int which, const tuple *shape) {
         else if (x != *known && x != 1) {
             int l = t->label[i];
             char name = (char)(l < 26 ? 'A' + l : l < 52 ? 'a' + l - 26 : '.');
-            return prim_fail(e->c, 0, DIAG_SHAPE, "`%c` stands for an axis of %lld elements, and for one of %lld in operand %d", name, (long long)*known,
-                             (long long)x, which + 1);
+            return prim_fail(e->c, 0, DIAG_SHAPE, "`%c` stands for an axis of %lld elements, and for one of %lld in operand %d", name,
+                             (long long)*known, (long long)x, which + 1);
         }
     }
     return true;
 }
 
-static uint64_t labels_of(const term *t) {
+static uint64_t labels_of(const term *t)
+{
     uint64_t m = 0;
     for (int i = 0; i < t->n; i++) m |= UINT64_C(1) << t->label[i];
     return m;
 }
 
-static bool read_spec(einsum *e, const string *spec, const tuple *shapes) {
+static bool read_spec(einsum *e, const string *spec, const tuple *shapes)
+{
     const char *s = spec->s, *end = s + spec->length, *arrow = memmem(s, spec->length, "->", 2);
     const char *stop = arrow ? arrow : end;
     int counts[LABELS_MAX] = {0}, dots = 0;
@@ -120,7 +133,8 @@ static bool read_spec(einsum *e, const string *spec, const tuple *shapes) {
             bool twice = false;
             for (int j = 0; j < i; j++) twice |= e->out.label[j] == l;
             if (e->size[l] < 0 || twice)
-                return prim_fail(e->c, 0, DIAG_VALUE, twice ? "a letter stands twice behind `->`" : "a letter behind `->` stands in no operand");
+                return prim_fail(e->c, 0, DIAG_VALUE,
+                                 twice ? "a letter stands twice behind `->`" : "a letter behind `->` stands in no operand");
         }
         return true;
     }
@@ -135,7 +149,8 @@ static bool read_spec(einsum *e, const string *spec, const tuple *shapes) {
 }
 
 /* Repeated letters and letters that stand nowhere else. */
-static bool plan_operand(einsum *e, int k, value *plan) {
+static bool plan_operand(einsum *e, int k, value *plan)
+{
     vm *m = e->c->vm;
     term *t = &e->in[k];
     value turns, both;
@@ -151,8 +166,8 @@ static bool plan_operand(einsum *e, int k, value *plan) {
         for (int j = i + 1; ok && j < t->n; j++) {
             if (t->label[i] != t->label[j]) continue;
             if (t->size[i] != t->size[j]) {
-                ok = prim_fail(e->c, 0, DIAG_SHAPE, "a letter stands for axes of %lld and of %lld elements in operand %d", (long long)t->size[i],
-                               (long long)t->size[j], k + 1);
+                ok = prim_fail(e->c, 0, DIAG_SHAPE, "a letter stands for axes of %lld and of %lld elements in operand %d",
+                               (long long)t->size[i], (long long)t->size[j], k + 1);
                 break;
             }
             term u = {0};
@@ -179,7 +194,8 @@ static bool plan_operand(einsum *e, int k, value *plan) {
     return put_owned(m, plan, both) && ok;
 }
 
-static double product_of(const einsum *e, uint64_t labels) {
+static double product_of(const einsum *e, uint64_t labels)
+{
     double x = 1;
     for (int l = 0; l < LABELS_MAX; l++)
         if (labels >> l & 1) x *= (double)e->size[l];
@@ -187,7 +203,8 @@ static double product_of(const einsum *e, uint64_t labels) {
 }
 
 /* Multiplies terms i and j into `to`, keeping the letters `keep`; adds the step to the plan. */
-static bool plan_pair(einsum *e, int i, int j, int to, uint64_t keep, value *plan) {
+static bool plan_pair(einsum *e, int i, int j, int to, uint64_t keep, value *plan)
+{
     vm *m = e->c->vm;
     const term *a = &e->in[i], *b = &e->in[j];
     uint64_t la = labels_of(a), lb = labels_of(b), both = la & lb;
@@ -217,13 +234,15 @@ static bool plan_pair(einsum *e, int i, int j, int to, uint64_t keep, value *pla
     for (int p = 0; p < r->n; p++) r->size[p] = shape[p] = e->size[r->label[p]];
     value step;
     if (!new_tuple(m, &step)) return false;
-    ok = put_whole(m, &step, i) && put_whole(m, &step, j) && put_wholes(m, &step, na, pa) && put_wholes(m, &step, 3, sa) && put_wholes(m, &step, nb, pb) &&
-         put_wholes(m, &step, 3, sb) && put_wholes(m, &step, r->n, shape) && tuple_append(m, &step, value_bool((both & ~keep) != 0));
+    ok = put_whole(m, &step, i) && put_whole(m, &step, j) && put_wholes(m, &step, na, pa) && put_wholes(m, &step, 3, sa) &&
+         put_wholes(m, &step, nb, pb) && put_wholes(m, &step, 3, sb) && put_wholes(m, &step, r->n, shape) &&
+         tuple_append(m, &step, value_bool((both & ~keep) != 0));
     return put_owned(m, plan, step) && ok;
 }
 
 /* The best split of each set of operands, by dynamic programming. */
-static bool plan_best(einsum *e, value *plan) {
+static bool plan_best(einsum *e, value *plan)
+{
     int n = e->n, sets = 1 << n;
     static const double none = 1e300;
     double cost[256];
@@ -260,7 +279,8 @@ static bool plan_best(einsum *e, value *plan) {
     return true;
 }
 
-static bool plan_greedy(einsum *e, value *plan) {
+static bool plan_greedy(einsum *e, value *plan)
+{
     int live[OPERANDS_MAX], n = e->n;
     for (int i = 0; i < n; i++) live[i] = i;
     for (int next = e->n; n > 1; next++) {
@@ -281,12 +301,14 @@ static bool plan_greedy(einsum *e, value *plan) {
     return true;
 }
 
-bool kern_einsum_plan(prim_call *c) {
+bool kern_einsum_plan(prim_call *c)
+{
     const string *spec;
     vm *m = c->vm;
     if (!arg_string(c, 0, &spec)) return false;
     const tuple *shapes = as_tuple(c->args[1]);
-    if (shapes->n < 1 || shapes->n > OPERANDS_MAX) return prim_fail(c, 0, DIAG_ARITY, "1 to %d operands follow the subscripts", OPERANDS_MAX);
+    if (shapes->n < 1 || shapes->n > OPERANDS_MAX)
+        return prim_fail(c, 0, DIAG_ARITY, "1 to %d operands follow the subscripts", OPERANDS_MAX);
     einsum *e = memory_alloc(&m->mem, MEM_OTHER, sizeof *e);
     if (!e) return vm_out_of_memory(m);
     *e = (einsum){.c = c, .n = (int)shapes->n};

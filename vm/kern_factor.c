@@ -4,7 +4,8 @@
 #include <float.h>
 
 /* The two or three parts of a factorisation as a tuple; all of `r` are consumed. */
-static bool give_parts(prim_call *c, result *r, uint32_t n, bool ok) {
+static bool give_parts(prim_call *c, result *r, uint32_t n, bool ok)
+{
     tuple *t = ok ? tuple_new(c->vm, n, n) : NULL;
     if (!t) {
         for (uint32_t i = 0; i < n; i++) result_drop(c, &r[i]);
@@ -20,7 +21,8 @@ static bool give_parts(prim_call *c, result *r, uint32_t n, bool ok) {
 
 static double *room(arena *w, int64_t n) { return arena_alloc(w, (size_t)(n + 1) * sizeof(double)); }
 
-bool kern_qr(prim_call *c) {
+bool kern_qr(prim_call *c)
+{
     stack s;
     if (!stack_open(c, 0, false, &s)) return false;
     int64_t m = s.m, n = s.n, k = m < n ? m : n;
@@ -44,7 +46,8 @@ bool kern_qr(prim_call *c) {
     return give_parts(c, r, 2, ok);
 }
 
-bool kern_eigh(prim_call *c) {
+bool kern_eigh(prim_call *c)
+{
     stack s;
     if (!stack_open(c, 0, true, &s)) return false;
     int64_t n = s.n;
@@ -71,7 +74,8 @@ bool kern_eigh(prim_call *c) {
     return give_parts(c, r, 2, ok);
 }
 
-bool lapack_svd(bool full, int64_t m, int64_t n, double *a, double *u, double *s, double *vt, arena *w) {
+bool lapack_svd(bool full, int64_t m, int64_t n, double *a, double *u, double *s, double *vt, arena *w)
+{
     int64_t k = m < n ? m : n, most = m > n ? m : n, lw = 4 * k * k + 7 * k + most + 64 * (m + n) + 8;
     double *work = room(w, lw);
     int *whole = arena_alloc(w, (size_t)(8 * k + 1) * sizeof *whole);
@@ -85,7 +89,8 @@ bool lapack_svd(bool full, int64_t m, int64_t n, double *a, double *u, double *s
                                (int)lw, whole) == 0;
 }
 
-bool kern_svd(prim_call *c) {
+bool kern_svd(prim_call *c)
+{
     stack s;
     bool full;
     if (!stack_open(c, 0, false, &s) || !arg_bool(c, 1, &full)) return false;
@@ -102,7 +107,8 @@ bool kern_svd(prim_call *c) {
             stack_load(&s, i, a);
             ok = stack_finite(c, &s, i, a);
         }
-        if (ok && !lapack_svd(full, m, n, a, u, e, v, &w)) ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
+        if (ok && !lapack_svd(full, m, n, a, u, e, v, &w))
+            ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
         if (ok) {
             stack_store(&r[0], i, m, uc, u);
             stack_store(&r[1], i, k, 1, e);
@@ -113,7 +119,8 @@ bool kern_svd(prim_call *c) {
     return give_parts(c, r, 3, ok);
 }
 
-bool kern_pinv(prim_call *c) {
+bool kern_pinv(prim_call *c)
+{
     stack s;
     double rcond;
     result r;
@@ -130,7 +137,8 @@ bool kern_pinv(prim_call *c) {
             stack_load(&s, i, a);
             ok = stack_finite(c, &s, i, a);
         }
-        if (ok && !lapack_svd(false, m, n, a, u, e, v, &w)) ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
+        if (ok && !lapack_svd(false, m, n, a, u, e, v, &w))
+            ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
         if (ok) {
             for (int64_t q = 0; q < m; q++)
                 for (int64_t l = 0; l < k; l++) {
@@ -148,7 +156,8 @@ bool kern_pinv(prim_call *c) {
 /* --- cofactors ----------------------------------------------------------------------------------- */
 
 /* c: [n, n] = u d vt, all column-major. */
-static void sandwich(int64_t n, const double *u, const double *d, const double *vt, double *t, double *c) {
+static void sandwich(int64_t n, const double *u, const double *d, const double *vt, double *t, double *c)
+{
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++) {
             double x = 0;
@@ -163,14 +172,16 @@ static void sandwich(int64_t n, const double *u, const double *d, const double *
         }
 }
 
-static double product_but(int64_t n, const double *s, int64_t i, int64_t j) {
+static double product_but(int64_t n, const double *s, int64_t i, int64_t j)
+{
     double x = 1;
     for (int64_t l = 0; l < n; l++)
         if (l != i && l != j) x *= s[l];
     return x;
 }
 
-static double sign_of(int64_t n, const double *q, double *t, int *pivots) {
+static double sign_of(int64_t n, const double *q, double *t, int *pivots)
+{
     double det;
     memcpy(t, q, (size_t)(n * n) * sizeof *t);
     lapack_lu(n, t, pivots, &det);
@@ -178,7 +189,8 @@ static double sign_of(int64_t n, const double *q, double *t, int *pivots) {
 }
 
 /* f: [n, n] = u' e v, all column-major. */
-static void unwrap(int64_t n, const double *u, const double *e, const double *vt, double *t, double *f) {
+static void unwrap(int64_t n, const double *u, const double *e, const double *vt, double *t, double *f)
+{
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < n; i++) {
             double x = 0;
@@ -194,7 +206,8 @@ static void unwrap(int64_t n, const double *u, const double *e, const double *vt
 }
 
 /* d: [n, n] = the derivative along e of the cofactors of the diagonal s. */
-static void bend_once(int64_t n, const double *s, const double *e, double *d) {
+static void bend_once(int64_t n, const double *s, const double *e, double *d)
+{
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++) {
             double x = 0;
@@ -209,7 +222,8 @@ static void bend_once(int64_t n, const double *s, const double *e, double *d) {
 /* d: [n, n] = the derivative along e and f of the cofactors of the diagonal s: in det(s + …), what goes with
    element (k, j) of a third direction. Three rows are left out of the product of s, and the signs are those of
    the permutations of the three. */
-static void bend_twice(int64_t n, const double *s, const double *e, const double *f, double *but, double *d) {
+static void bend_twice(int64_t n, const double *s, const double *e, const double *f, double *but, double *d)
+{
     for (int64_t k = 0; k < n; k++) {
         d[k * n + k] = 0;
         for (int64_t j = 0; j < n; j++) {
@@ -221,7 +235,8 @@ static void bend_twice(int64_t n, const double *s, const double *e, const double
                 if (i != j && i != k) but[i] *= after, after *= s[i];
             for (int64_t i = 0; i < n; i++) {
                 if (i == j || i == k) continue;
-                x += but[i] * (e[k * n + i] * f[i * n + j] + f[k * n + i] * e[i * n + j] - e[i * n + i] * f[k * n + j] - f[i * n + i] * e[k * n + j]);
+                x += but[i] * (e[k * n + i] * f[i * n + j] + f[k * n + i] * e[i * n + j] - e[i * n + i] * f[k * n + j] -
+                               f[i * n + i] * e[k * n + j]);
                 d[k * n + k] += but[i] * (e[j * n + j] * f[i * n + i] - e[i * n + j] * f[j * n + i]);
             }
             d[j * n + k] = x;
@@ -229,14 +244,16 @@ static void bend_twice(int64_t n, const double *s, const double *e, const double
     }
 }
 
-static void identity(int64_t n, double *x) {
+static void identity(int64_t n, double *x)
+{
     memset(x, 0, (size_t)(n * n) * sizeof *x);
     for (int64_t i = 0; i < n; i++) x[i * n + i] = 1;
 }
 
 /* Cofactors of a, or (with e) their derivative along e, or (with f) along both. Small ones by their definition;
    beyond through a = u s v', for which those of the diagonal s are products that leave one to three of its numbers out. */
-static bool cofactors(int64_t n, double *a, const double *e, const double *f, double *out, arena *w) {
+static bool cofactors(int64_t n, double *a, const double *e, const double *f, double *out, arena *w)
+{
     if (n <= 2) {
         const double *x = e ? e : a;
         memset(out, 0, (size_t)(n * n) * sizeof *out);
@@ -275,13 +292,15 @@ static bool cofactors(int64_t n, double *a, const double *e, const double *f, do
 }
 
 /* Argument 0 is a stack of matrices, the `directions` after it directions of the same shape. */
-static bool cofactor_kernel(prim_call *c, uint32_t directions) {
+static bool cofactor_kernel(prim_call *c, uint32_t directions)
+{
     stack s, t[2];
     result r;
     if (!stack_open(c, 0, true, &s)) return false;
     for (uint32_t i = 0; i < directions; i++) {
         if (!stack_open(c, i + 1, true, &t[i])) return false;
-        if (!shape_equal(s.x.rank, s.x.shape, t[i].x.rank, t[i].x.shape)) return prim_fail(c, i + 1, DIAG_INTERNAL, "a direction of another shape");
+        if (!shape_equal(s.x.rank, s.x.shape, t[i].x.rank, t[i].x.shape))
+            return prim_fail(c, i + 1, DIAG_INTERNAL, "a direction of another shape");
         if (t[i].d == DTYPE_F64) s.d = DTYPE_F64;
     }
     int64_t n = s.n;
@@ -297,7 +316,8 @@ static bool cofactor_kernel(prim_call *c, uint32_t directions) {
         else {
             stack_load(&s, k, a);
             for (uint32_t i = 0; i < directions; i++) stack_load(&t[i], k, e[i]);
-            ok = stack_finite(c, &s, k, a) && (cofactors(n, a, e[0], e[1], out, &w) || stack_fail(c, &s, k, "has no cofactors that the iteration finds"));
+            ok = stack_finite(c, &s, k, a) &&
+                 (cofactors(n, a, e[0], e[1], out, &w) || stack_fail(c, &s, k, "has no cofactors that the iteration finds"));
         }
         if (ok) stack_store(&r, k, n, n, out);
         arena_close(&w);

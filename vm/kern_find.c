@@ -2,27 +2,23 @@
 #include "reduce.h"
 
 /* The first place of the largest (smallest) element; a NaN is larger (smaller) than all, as in NumPy. */
-#define EXTREME(T, LOAD)                                                                                      \
-    T buf[256], best = 0;                                                                                     \
-    int64_t where = 0;                                                                                        \
-    bool nan = false;                                                                                         \
-    for (int64_t i = 0; i < r->n && !nan; i += 256) {                                                         \
-        int64_t n = r->n - i < 256 ? r->n - i : 256;                                                          \
-        LOAD(x, r, base, i, n, buf);                                                                          \
-        if (i == 0) best = buf[0], nan = best != best;                                                        \
-        for (int64_t j = 0; j < n && !nan; j++)                                                               \
-            if ((least ? buf[j] < best : buf[j] > best) || buf[j] != buf[j])                                  \
-                best = buf[j], where = i + j, nan = best != best;                                             \
-    }                                                                                                         \
+#define EXTREME(T, LOAD) \
+    T buf[256], best = 0; \
+    int64_t where = 0; \
+    bool nan = false; \
+    for (int64_t i = 0; i < r->n && !nan; i += 256) { \
+        int64_t n = r->n - i < 256 ? r->n - i : 256; \
+        LOAD(x, r, base, i, n, buf); \
+        if (i == 0) best = buf[0], nan = best != best; \
+        for (int64_t j = 0; j < n && !nan; j++) \
+            if ((least ? buf[j] < best : buf[j] > best) || buf[j] != buf[j]) best = buf[j], where = i + j, nan = best != best; \
+    } \
     return where
-static int64_t extreme_f64(const shaped *x, const reduce_axes *r, int64_t base, bool least) {
-    EXTREME(double, reduce_load_f64);
-}
-static int64_t extreme_i64(const shaped *x, const reduce_axes *r, int64_t base, bool least) {
-    EXTREME(int64_t, reduce_load_i64);
-}
+static int64_t extreme_f64(const shaped *x, const reduce_axes *r, int64_t base, bool least) { EXTREME(double, reduce_load_f64); }
+static int64_t extreme_i64(const shaped *x, const reduce_axes *r, int64_t base, bool least) { EXTREME(int64_t, reduce_load_i64); }
 
-static bool place_kernel(prim_call *c, bool least) {
+static bool place_kernel(prim_call *c, bool least)
+{
     shaped x;
     reduce_axes r;
     result out;
@@ -33,8 +29,7 @@ static bool place_kernel(prim_call *c, bool least) {
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t k = 0; k < r.outs; k++) {
         int64_t base = reduce_base(&r, k);
-        ((int64_t *)out.data)[k] =
-            x.dtype < DTYPE_F32 ? extreme_i64(&x, &r, base, least) : extreme_f64(&x, &r, base, least);
+        ((int64_t *)out.data)[k] = x.dtype < DTYPE_F32 ? extreme_i64(&x, &r, base, least) : extreme_f64(&x, &r, base, least);
     }
     return result_give(c, &out);
 }
@@ -42,7 +37,8 @@ bool kern_argmax(prim_call *c) { return place_kernel(c, false); }
 bool kern_argmin(prim_call *c) { return place_kernel(c, true); }
 
 /* Elements of one output that are not 0; stops early where `any` or `all` is decided. */
-static int64_t count_true(const shaped *x, const reduce_axes *r, int64_t base, bool any, bool all) {
+static int64_t count_true(const shaped *x, const reduce_axes *r, int64_t base, bool any, bool all)
+{
     double buf[256];
     int64_t count = 0;
     for (int64_t i = 0; i < r->n; i += 256) {
@@ -61,7 +57,8 @@ static int64_t count_true(const shaped *x, const reduce_axes *r, int64_t base, b
 
 typedef enum truth { TRUTH_ANY, TRUTH_ALL, TRUTH_COUNT } truth;
 
-static bool truth_kernel(prim_call *c, truth kind) {
+static bool truth_kernel(prim_call *c, truth kind)
+{
     shaped x;
     reduce_axes r;
     result out;

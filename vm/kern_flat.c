@@ -9,11 +9,16 @@ typedef struct flat_walk flat_walk;
 /* A leaf: c is the value there (V_ZERO where there is none), f its form; *out owned when `build`. */
 typedef bool flat_leaf(flat_walk *w, value c, value f, value *out);
 
-typedef struct flat_frame { value c; const form *f; value out; uint32_t next; } flat_frame;
+typedef struct flat_frame {
+    value c;
+    const form *f;
+    value out;
+    uint32_t next;
+} flat_frame;
 struct flat_walk {
     prim_call *call;
     flat_leaf *leaf;
-    bool build;       /* makes a structure like the form */
+    bool build; /* makes a structure like the form */
     /* for the leaves of flatten and unflatten */
     dtype dtype;
     char *data;
@@ -23,7 +28,8 @@ struct flat_walk {
 static bool is_structure_form(value f) { return f.tag == V_FORMOBJ && as_form(f)->kind != V_ARRAY; }
 
 /* The part of c beside part i of the form. */
-static value part_beside(value c, const form *f, uint32_t i) {
+static value part_beside(value c, const form *f, uint32_t i)
+{
     if (c.tag == V_TUPLE && f->kind == V_TUPLE) return i < as_tuple(c)->n ? as_tuple(c)->v[i] : value_zero();
     if (c.tag == V_RECORD && f->kind == V_RECORD) {
         int64_t k = record_find(as_record(c), f->names[i]);
@@ -32,7 +38,8 @@ static value part_beside(value c, const form *f, uint32_t i) {
     return value_zero();
 }
 
-static bool frame_start(flat_walk *w, flat_frame *k, value c, const form *f) {
+static bool frame_start(flat_walk *w, flat_frame *k, value c, const form *f)
+{
     *k = (flat_frame){.c = c, .f = f, .out = value_undef()};
     if (!w->build) return true;
     if (f->kind == V_TUPLE) {
@@ -47,7 +54,8 @@ static bool frame_start(flat_walk *w, flat_frame *k, value c, const form *f) {
     return true;
 }
 
-static bool walk(flat_walk *w, value c, value f, value *out) {
+static bool walk(flat_walk *w, value c, value f, value *out)
+{
     vm *m = w->call->vm;
     if (!is_structure_form(f)) return w->leaf(w, c, f, out);
     size_t cap = 8, n = 1;
@@ -99,7 +107,8 @@ static bool walk(flat_walk *w, value c, value f, value *out) {
 static bool float_form(value f, shaped *s) { return form_shaped(f, s) && s->dtype >= DTYPE_F32; }
 
 /* Real zeros of a leaf's form; what is no number stays none. */
-static bool zeros_leaf(vm *m, value f, value *out) {
+static bool zeros_leaf(vm *m, value f, value *out)
+{
     shaped s;
     if (!form_shaped(f, &s)) *out = value_none();
     else if (s.rank == 0) *out = s.weak ? value_weak(0, s.weak) : scalar_of(s.dtype, 0);
@@ -111,14 +120,16 @@ static bool zeros_leaf(vm *m, value f, value *out) {
     return true;
 }
 
-static bool fill_leaf(flat_walk *w, value c, value f, value *out) {
+static bool fill_leaf(flat_walk *w, value c, value f, value *out)
+{
     if (c.tag == V_ZERO || c.tag == V_NONE || c.tag == V_UNDEF) return zeros_leaf(w->call->vm, f, out);
     *out = value_retain(c);
     return true;
 }
 
 /* (c, f): see the row. */
-bool kern_fill(prim_call *c) {
+bool kern_fill(prim_call *c)
+{
     if (c->args[0].tag == V_ZERO) {
         c->out = value_zero();
         return true;
@@ -128,7 +139,8 @@ bool kern_fill(prim_call *c) {
 }
 
 /* First pass: how many floats, and of which dtype. */
-static bool count_leaf(flat_walk *w, value c, value f, value *out) {
+static bool count_leaf(flat_walk *w, value c, value f, value *out)
+{
     shaped s;
     (void)c, (void)out;
     if (!float_form(f, &s)) return true;
@@ -140,7 +152,8 @@ static bool count_leaf(flat_walk *w, value c, value f, value *out) {
     return true;
 }
 
-static bool store_leaf(flat_walk *w, value c, value f, value *out) {
+static bool store_leaf(flat_walk *w, value c, value f, value *out)
+{
     shaped s, x;
     (void)out;
     if (!float_form(f, &s)) return true;
@@ -149,12 +162,12 @@ static bool store_leaf(flat_walk *w, value c, value f, value *out) {
     if (shaped_of(&c, &x)) {
         if (!shape_equal(s.rank, s.shape, x.rank, x.shape)) return prim_fail(w->call, 0, DIAG_INTERNAL, "a part of another shape");
         copy_converted(&x, w->dtype, to);
-    } else
-        memset(to, 0, (size_t)s.size * dtype_size[w->dtype]);
+    } else memset(to, 0, (size_t)s.size * dtype_size[w->dtype]);
     return true;
 }
 
-static bool flatten_by(prim_call *c, value x, value f) {
+static bool flatten_by(prim_call *c, value x, value f)
+{
     value none = value_undef();
     flat_walk w = {.call = c, .leaf = count_leaf, .dtype = c->vm->config.float_dtype};
     if (!walk(&w, x, f, &none)) return false;
@@ -169,7 +182,8 @@ static bool flatten_by(prim_call *c, value x, value f) {
     return false;
 }
 
-bool kern_flatten(prim_call *c) {
+bool kern_flatten(prim_call *c)
+{
     shaped x;
     if (shaped_of(&c->args[0], &x) && (x.rank || x.dtype < DTYPE_F32)) { /* any array: its elements */
         if (x.rank == 1) {
@@ -190,7 +204,8 @@ bool kern_flatten(prim_call *c) {
 /* (c, f): the float parts of form f in the cotangent c as one vector. */
 bool kern_flatten_as(prim_call *c) { return flatten_by(c, c->args[0], c->args[1]); }
 
-static bool take_leaf(flat_walk *w, value c, value f, value *out) {
+static bool take_leaf(flat_walk *w, value c, value f, value *out)
+{
     shaped s;
     if (!float_form(f, &s)) {
         *out = value_retain(c);
@@ -218,7 +233,8 @@ static bool take_leaf(flat_walk *w, value c, value f, value *out) {
 }
 
 /* Parts of `like`'s form f from the vector args[0]; parts that are not floats from `like`. */
-static bool unflatten_by(prim_call *c, value like, value f) {
+static bool unflatten_by(prim_call *c, value like, value f)
+{
     shaped v;
     array *own;
     if (!arg_shaped(c, 0, &v)) return false;
@@ -236,7 +252,8 @@ static bool unflatten_by(prim_call *c, value like, value f) {
     return ok;
 }
 
-bool kern_unflatten(prim_call *c) {
+bool kern_unflatten(prim_call *c)
+{
     value f;
     if (!form_of(c->vm, c->args[1], &f)) return false;
     bool ok = unflatten_by(c, c->args[1], f);

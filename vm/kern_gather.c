@@ -3,13 +3,15 @@
 #include "index.h"
 #include "kern_util.h"
 
-static bool bad_place(prim_call *c, int arg, int64_t i, int64_t n) {
-    return prim_fail(c, arg, DIAG_INDEX, "indices: index %lld is out of range for an axis of %lld element%s", (long long)i,
-                     (long long)n, n == 1 ? "" : "s");
+static bool bad_place(prim_call *c, int arg, int64_t i, int64_t n)
+{
+    return prim_fail(c, arg, DIAG_INDEX, "indices: index %lld is out of range for an axis of %lld element%s", (long long)i, (long long)n,
+                     n == 1 ? "" : "s");
 }
 
 /* Normalises dense places in a copy of their own. NULL when one is out of range. */
-static int64_t *places_of(prim_call *c, int arg, const shaped *ix, int64_t n, size_t *bytes) {
+static int64_t *places_of(prim_call *c, int arg, const shaped *ix, int64_t n, size_t *bytes)
+{
     *bytes = (size_t)ix->size * sizeof(int64_t) + 1;
     int64_t *p = memory_alloc(&c->vm->mem, MEM_OTHER, *bytes);
     if (!p) {
@@ -29,7 +31,8 @@ static int64_t *places_of(prim_call *c, int arg, const shaped *ix, int64_t n, si
 }
 
 /* The view of a shape as [outer, n, inner] about an axis; -1: all as one. */
-static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t *inner) {
+static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t *inner)
+{
     *outer = *inner = 1;
     *n = axis < 0 ? x->size : x->shape[axis];
     for (int i = 0; axis >= 0 && i < x->rank; i++) {
@@ -39,7 +42,8 @@ static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t
 }
 
 /* (x, indices, axis) */
-bool kern_take(prim_call *c) {
+bool kern_take(prim_call *c)
+{
     shaped x, ix;
     int axis, rank = 0;
     int64_t shape[2 * RANK_MAX], outer, n, inner;
@@ -63,8 +67,7 @@ bool kern_take(prim_call *c) {
         size_t row = (size_t)inner * dtype_size[x.dtype];
         char *dst = out.data;
         for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t k = 0; k < ix.size; k++, dst += row)
-                memcpy(dst, (char *)x.data + (size_t)(o * n + p[k]) * row, row);
+            for (int64_t k = 0; k < ix.size; k++, dst += row) memcpy(dst, (char *)x.data + (size_t)(o * n + p[k]) * row, row);
     }
     if (p) memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, oi);
@@ -72,7 +75,8 @@ bool kern_take(prim_call *c) {
     return ok && result_give(c, &out);
 }
 
-static void add_row(dtype d, int64_t n, void *dst, const void *src) {
+static void add_row(dtype d, int64_t n, void *dst, const void *src)
+{
     if (d == DTYPE_F32)
         for (int64_t i = 0; i < n; i++) ((float *)dst)[i] += ((const float *)src)[i];
     else
@@ -80,15 +84,15 @@ static void add_row(dtype d, int64_t n, void *dst, const void *src) {
 }
 
 /* (c, f, indices, axis): zeros of form f with c added at the places, in order. */
-bool kern_untake(prim_call *c) {
+bool kern_untake(prim_call *c)
+{
     shaped g, f, ix;
     int axis;
     int64_t outer, n, inner;
     array *og, *oi = NULL;
     size_t bytes = 0;
     result out;
-    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_axis(c, 3, f.rank, &axis) || !arg_i64_array(c, 2, &ix, &oi))
-        return false;
+    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_axis(c, 3, f.rank, &axis) || !arg_i64_array(c, 2, &ix, &oi)) return false;
     about(&f, axis, &outer, &n, &inner);
     int64_t *p = places_of(c, 2, &ix, n, &bytes);
     og = NULL;
@@ -99,8 +103,7 @@ bool kern_untake(prim_call *c) {
         const char *src = g.data;
         size_t row = (size_t)inner * dtype_size[d];
         for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t k = 0; k < ix.size; k++, src += row)
-                add_row(d, inner, (char *)out.data + (size_t)(o * n + p[k]) * row, src);
+            for (int64_t k = 0; k < ix.size; k++, src += row) add_row(d, inner, (char *)out.data + (size_t)(o * n + p[k]) * row, src);
     }
     if (p) memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, oi);
@@ -109,7 +112,8 @@ bool kern_untake(prim_call *c) {
 }
 
 /* Shapes of x and indices may differ along the axis alone. */
-static bool along_fits(prim_call *c, int arg, const shaped *x, const shaped *ix, int axis) {
+static bool along_fits(prim_call *c, int arg, const shaped *x, const shaped *ix, int axis)
+{
     bool ok = x->rank == ix->rank;
     for (int i = 0; ok && i < x->rank; i++) ok = i == axis || x->shape[i] == ix->shape[i];
     if (ok) return true;
@@ -118,15 +122,15 @@ static bool along_fits(prim_call *c, int arg, const shaped *x, const shaped *ix,
     text_open(&b, &c->vm->mem);
     shape_print(x->rank, x->shape, &a);
     shape_print(ix->rank, ix->shape, &b);
-    prim_fail(c, arg, DIAG_SHAPE, "indices of shape %s do not fit %s: they may differ along the axis alone", text_str(&b),
-              text_str(&a));
+    prim_fail(c, arg, DIAG_SHAPE, "indices of shape %s do not fit %s: they may differ along the axis alone", text_str(&b), text_str(&a));
     text_close(&a);
     text_close(&b);
     return false;
 }
 
 /* (x, indices, axis): y[…, i, …] = x[…, indices[…, i, …], …]; without an axis x is read as one vector. */
-bool kern_take_along(prim_call *c) {
+bool kern_take_along(prim_call *c)
+{
     shaped x, ix;
     int axis;
     int64_t outer, n, inner;
@@ -155,15 +159,15 @@ bool kern_take_along(prim_call *c) {
 }
 
 /* (c, indices, f, axis): the transpose of take_along onto form f; repeated places add in order. */
-bool kern_add_along(prim_call *c) {
+bool kern_add_along(prim_call *c)
+{
     shaped g, f, ix;
     int axis;
     int64_t outer, n, inner;
     array *og = NULL, *oi = NULL;
     result out;
     size_t bytes = 0;
-    if (!arg_shaped(c, 0, &g) || !arg_form(c, 2, &f) || !arg_axis(c, 3, f.rank, &axis) || !arg_i64_array(c, 1, &ix, &oi))
-        return false;
+    if (!arg_shaped(c, 0, &g) || !arg_form(c, 2, &f) || !arg_axis(c, 3, f.rank, &axis) || !arg_i64_array(c, 1, &ix, &oi)) return false;
     shaped v = f;
     if (axis < 0) shaped_dense(&v, f.dtype, 1, &f.size);
     int along = axis < 0 ? 0 : axis;
@@ -188,7 +192,8 @@ bool kern_add_along(prim_call *c) {
 }
 
 /* (indices, n): a last axis of n, 1 at the index. */
-bool kern_one_hot(prim_call *c) {
+bool kern_one_hot(prim_call *c)
+{
     shaped ix;
     int64_t n, shape[RANK_MAX];
     array *oi = NULL;
@@ -215,7 +220,8 @@ bool kern_one_hot(prim_call *c) {
 }
 
 /* (x, weights, minlength): how often each whole number occurs, or the sum of its weights. */
-bool kern_bincount(prim_call *c) {
+bool kern_bincount(prim_call *c)
+{
     shaped ix, w;
     int64_t n;
     array *oi = NULL, *ow = NULL;
@@ -238,7 +244,9 @@ bool kern_bincount(prim_call *c) {
     dtype d = DTYPE_I64;
     if (ok && weighted) {
         ok = arg_shaped(c, 1, &w);
-        if (ok && !shape_equal(1, ix.shape, w.rank, w.shape)) ok = prim_fail(c, 1, DIAG_SHAPE, "weights must have the shape of x, %lld element%s", (long long)ix.size, ix.size == 1 ? "" : "s");
+        if (ok && !shape_equal(1, ix.shape, w.rank, w.shape))
+            ok = prim_fail(c, 1, DIAG_SHAPE, "weights must have the shape of x, %lld element%s", (long long)ix.size,
+                           ix.size == 1 ? "" : "s");
         if (ok) d = w.dtype == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64;
         ok = ok && arg_dense(c, 1, d, &w, &ow);
     }
@@ -256,14 +264,15 @@ bool kern_bincount(prim_call *c) {
 }
 
 /* (x): a tuple with one i64 vector for each axis: where x is not 0, in row-major order. */
-bool kern_nonzero(prim_call *c) {
+bool kern_nonzero(prim_call *c)
+{
     vm *m = c->vm;
     shaped x;
     int64_t at[RANK_MAX] = {0}, o = 0, dummy = 0, n = 0, k = 0;
     if (!arg_shaped(c, 0, &x)) return false;
     if (x.rank == 0) return prim_fail(c, 0, DIAG_SHAPE, "x must have at least one axis");
-    if (x.size)
-        do n += read_f64(x.dtype, x.data, o) != 0;
+    if (x.size) do
+            n += read_f64(x.dtype, x.data, o) != 0;
         while (odometer(x.rank, x.shape, at, x.stride, &o, x.stride, &dummy));
     tuple *t = tuple_new(m, (uint32_t)x.rank, (uint32_t)x.rank);
     if (!t) return false;
@@ -279,8 +288,7 @@ bool kern_nonzero(prim_call *c) {
     }
     memset(at, 0, sizeof at);
     o = 0;
-    if (x.size)
-        do {
+    if (x.size) do {
             if (read_f64(x.dtype, x.data, o) == 0) continue;
             for (int i = 0; i < x.rank; i++) to[i][k] = at[i];
             k++;

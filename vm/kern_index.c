@@ -6,12 +6,14 @@
 #include "index.h"
 #include "kern_util.h"
 
-static bool index_failed(prim_call *c, int arg) {
+static bool index_failed(prim_call *c, int arg)
+{
     c->vm->fail_arg = arg;
     return false;
 }
 /* The user wrote x[…], so no function is named; but for scatter_add, which says so before what was found. */
-static bool named_failed(prim_call *c, int arg, const char *param) {
+static bool named_failed(prim_call *c, int arg, const char *param)
+{
     vm *m = c->vm;
     diag *e = m->error;
     if (!e || e->code == DIAG_MEMORY) return false;
@@ -24,7 +26,8 @@ static bool named_failed(prim_call *c, int arg, const char *param) {
 
 /* --- reading --------------------------------------------------------------------------------- */
 
-static bool index_array(prim_call *c, const value *x, value ix) {
+static bool index_array(prim_call *c, const value *x, value ix)
+{
     shaped s;
     index_plan plan;
     shaped_of(x, &s);
@@ -36,7 +39,8 @@ static bool index_array(prim_call *c, const value *x, value ix) {
     return give_array(c, a);
 }
 
-static bool index_tuple(prim_call *c, const tuple *t, value ix) {
+static bool index_tuple(prim_call *c, const tuple *t, value ix)
+{
     bool single;
     int64_t start, step, count;
     if (!index_sequence(c->vm, "a tuple", t->n, ix, &single, &start, &step, &count)) return index_failed(c, 1);
@@ -52,7 +56,8 @@ static bool index_tuple(prim_call *c, const tuple *t, value ix) {
 }
 
 /* Byte offset of code point k. */
-static size_t point_at(const string *s, int64_t k) {
+static size_t point_at(const string *s, int64_t k)
+{
     if (s->points == s->length) return (size_t)k;
     size_t i = 0;
     uint32_t cp;
@@ -63,11 +68,11 @@ static size_t point_at(const string *s, int64_t k) {
     return i;
 }
 
-static bool index_string(prim_call *c, const string *s, value ix) {
+static bool index_string(prim_call *c, const string *s, value ix)
+{
     bool single;
     int64_t start, step, count;
-    if (!index_sequence(c->vm, "a string", s->points, ix, &single, &start, &step, &count))
-        return index_failed(c, 1);
+    if (!index_sequence(c->vm, "a string", s->points, ix, &single, &start, &step, &count)) return index_failed(c, 1);
     if (count == 0 || step == 1) {
         size_t lo = point_at(s, start), hi = point_at(s, start + count);
         string *r = string_new(c->vm, s->s + lo, hi - lo);
@@ -90,7 +95,8 @@ static bool index_string(prim_call *c, const string *s, value ix) {
     return true;
 }
 
-static bool no_field(prim_call *c, const record *r, const string *key) {
+static bool no_field(prim_call *c, const record *r, const string *key)
+{
     vm *m = c->vm;
     const char *names[16];
     uint32_t n = r->n < 16 ? r->n : 16;
@@ -108,11 +114,12 @@ static bool no_field(prim_call *c, const record *r, const string *key) {
     return index_failed(c, 1);
 }
 
-static bool index_record(prim_call *c, const record *r, value ix) {
+static bool index_record(prim_call *c, const record *r, value ix)
+{
     if (ix.tag == V_TUPLE && as_tuple(ix)->n == 1) ix = as_tuple(ix)->v[0];
     if (ix.tag != V_STRING)
-        return FAIL(1, DIAG_INDEX, "a record is indexed by the name of a field, not by a%s %s",
-                         ix.tag == V_ARRAY ? "n" : "", value_is_scalar(ix) ? "number" : value_type_name(ix));
+        return FAIL(1, DIAG_INDEX, "a record is indexed by the name of a field, not by a%s %s", ix.tag == V_ARRAY ? "n" : "",
+                    value_is_scalar(ix) ? "number" : value_type_name(ix));
     const string *key = as_string(ix);
     symbol y = symbol_of(c->vm->symbols, key->s, key->length);
     if (!y) return vm_out_of_memory(c->vm);
@@ -122,7 +129,8 @@ static bool index_record(prim_call *c, const record *r, value ix) {
     return true;
 }
 
-bool kern_index(prim_call *c) {
+bool kern_index(prim_call *c)
+{
     const value *x = &c->args[0];
     value ix = c->args[1];
     int64_t i;
@@ -132,12 +140,11 @@ bool kern_index(prim_call *c) {
         if (index_whole(ix, &i)) { /* an element of a vector, a row of a matrix */
             int64_t n = array_shape(a)[0];
             if (i < -n || i >= n)
-                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
-                                 (long long)i, (long long)n, n == 1 ? "" : "s");
+                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s", (long long)i, (long long)n,
+                            n == 1 ? "" : "s");
             if (i < 0) i += n;
             int64_t offset = i * array_stride(a)[0];
-            if (a->rank > 1)
-                return give_array(c, array_view(c->vm, a, a->rank - 1, array_shape(a) + 1, array_stride(a) + 1, offset));
+            if (a->rank > 1) return give_array(c, array_view(c->vm, a, a->rank - 1, array_shape(a) + 1, array_stride(a) + 1, offset));
             c->out = array_at(a, offset);
             return true;
         }
@@ -151,16 +158,19 @@ bool kern_index(prim_call *c) {
         return index_tuple(c, as_tuple(*x), ix);
     case V_STRING: return index_string(c, as_string(*x), ix);
     case V_RECORD: return index_record(c, as_record(*x), ix);
-    case V_BOOL: case V_I64: case V_F32: case V_F64: return index_array(c, x, ix);
-    default:
-        return FAIL(0, DIAG_TYPE, "%s cannot be indexed", value_a_type(*x));
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64: return index_array(c, x, ix);
+    default: return FAIL(0, DIAG_TYPE, "%s cannot be indexed", value_a_type(*x));
     }
 }
 
 /* --- updating -------------------------------------------------------------------------------- */
 
 /* v as elements of dtype d: may it be stored in an array of that dtype? */
-static bool storable(prim_call *c, dtype d, const shaped *v) {
+static bool storable(prim_call *c, dtype d, const shaped *v)
+{
     if (v->dtype == d || v->weak == WEAK_WHOLE) {
         if (d == DTYPE_I64 && v->weak == WEAK_WHOLE && fabs(v->scalar.f64) >= 9223372036854775808.0)
             return FAIL(2, DIAG_ARITHMETIC, "%.17g does not fit an i64", v->scalar.f64);
@@ -179,7 +189,8 @@ static bool storable(prim_call *c, dtype d, const shaped *v) {
     return true;
 }
 
-static bool stretch_failed(prim_call *c, const shaped *v, const index_plan *plan) {
+static bool stretch_failed(prim_call *c, const shaped *v, const index_plan *plan)
+{
     text a, b;
     text_open(&a, &c->vm->mem);
     text_open(&b, &c->vm->mem);
@@ -192,17 +203,18 @@ static bool stretch_failed(prim_call *c, const shaped *v, const index_plan *plan
 }
 
 /* The array to write into: x itself when nobody else holds it, else a dense copy. */
-static array *target_of(prim_call *c, const array *x) {
+static array *target_of(prim_call *c, const array *x)
+{
     array *t = take_array(c, 0, (dtype)x->dtype);
     return t ? t : array_copy(c->vm, x, (dtype)x->dtype);
 }
 
-static bool set_array(prim_call *c, const array *x, value ix, const value *v) {
+static bool set_array(prim_call *c, const array *x, value ix, const value *v)
+{
     vm *m = c->vm;
     shaped s, from;
     dtype d = (dtype)x->dtype;
-    if (!shaped_of(v, &from))
-        return FAIL(2, DIAG_TYPE, "%s cannot be stored in an array", value_a_type(*v));
+    if (!shaped_of(v, &from)) return FAIL(2, DIAG_TYPE, "%s cannot be stored in an array", value_a_type(*v));
     if (!storable(c, d, &from)) return false;
     array *conv = NULL, *t = target_of(c, x);
     if (!t) return false;
@@ -233,7 +245,8 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v) {
 /* The object itself, retained, when it may be changed in place. */
 static bool owned(prim_call *c, const object *o) { return (c->last & 1) && o->refs == 1; }
 
-static bool set_tuple(prim_call *c, tuple *t, value ix, value v) {
+static bool set_tuple(prim_call *c, tuple *t, value ix, value v)
+{
     vm *m = c->vm;
     bool single;
     int64_t start, step, count;
@@ -241,8 +254,7 @@ static bool set_tuple(prim_call *c, tuple *t, value ix, value v) {
     const value *from = &v;
     if (!single) {
         if (v.tag != V_TUPLE || as_tuple(v)->n != count)
-            return FAIL(2, DIAG_SHAPE, "a slice of %lld elements of a tuple takes a tuple of as many",
-                             (long long)count);
+            return FAIL(2, DIAG_SHAPE, "a slice of %lld elements of a tuple takes a tuple of as many", (long long)count);
         from = as_tuple(v)->v;
     }
     if (owned(c, &t->h)) value_retain(c->args[0]);
@@ -261,7 +273,8 @@ static bool set_tuple(prim_call *c, tuple *t, value ix, value v) {
     return true;
 }
 
-static bool set_record(prim_call *c, record *r, value ix, value v) {
+static bool set_record(prim_call *c, record *r, value ix, value v)
+{
     vm *m = c->vm;
     if (ix.tag == V_TUPLE && as_tuple(ix)->n == 1) ix = as_tuple(ix)->v[0];
     if (ix.tag != V_STRING) return FAIL(1, DIAG_INDEX, "a record is indexed by the name of a field");
@@ -295,7 +308,8 @@ static bool set_record(prim_call *c, record *r, value ix, value v) {
     return true;
 }
 
-bool kern_setindex(prim_call *c) {
+bool kern_setindex(prim_call *c)
+{
     const value *x = &c->args[0], *v = &c->args[2];
     value ix = c->args[1];
     int64_t i;
@@ -305,8 +319,8 @@ bool kern_setindex(prim_call *c) {
         if (a->rank == 1 && v->tag == a->dtype - DTYPE_BOOL + V_BOOL && index_whole(ix, &i)) {
             int64_t n = a->size;
             if (i < -n || i >= n)
-                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s",
-                                 (long long)i, (long long)n, n == 1 ? "" : "s");
+                return FAIL(1, DIAG_INDEX, "index %lld is out of range for axis 0, which has %lld element%s", (long long)i, (long long)n,
+                            n == 1 ? "" : "s");
             array *t = target_of(c, a);
             if (!t) return false;
             array_put(t, (i < 0 ? i + n : i) * array_stride(t)[0], *v);
@@ -320,13 +334,12 @@ bool kern_setindex(prim_call *c) {
         FAIL(0, DIAG_TYPE, "a string's characters cannot be assigned");
         vm_help(c->vm, "build a new one: s[:i] + new + s[i + 1:]");
         return false;
-    default:
-        FAIL(0, DIAG_TYPE, "an element of %s cannot be assigned", value_a_type(*x));
-        return false;
+    default: FAIL(0, DIAG_TYPE, "an element of %s cannot be assigned", value_a_type(*x)); return false;
     }
 }
 
-bool kern_scatter_add(prim_call *c) {
+bool kern_scatter_add(prim_call *c)
+{
     vm *m = c->vm;
     shaped x, v, s;
     if (!arg_shaped(c, 0, &x) || !arg_shaped(c, 2, &v)) return false;
@@ -363,7 +376,8 @@ bool kern_scatter_add(prim_call *c) {
 
 /* --- counting -------------------------------------------------------------------------------- */
 
-static int64_t length_of(value x) {
+static int64_t length_of(value x)
+{
     switch (x.tag) {
     case V_ARRAY: return array_shape(as_array(x))[0];
     case V_TUPLE: return as_tuple(x)->n;
@@ -373,7 +387,8 @@ static int64_t length_of(value x) {
     }
 }
 
-bool kern_len(prim_call *c) {
+bool kern_len(prim_call *c)
+{
     int64_t n = length_of(c->args[0]);
     if (n < 0) {
         arg_unsuitable(c, 0, "an array with an axis, a tuple, a record or a string");
@@ -383,7 +398,8 @@ bool kern_len(prim_call *c) {
     return true;
 }
 
-bool kern_iter_len(prim_call *c) {
+bool kern_iter_len(prim_call *c)
+{
     value x = c->args[0];
     int64_t n = x.tag == V_RECORD ? -1 : length_of(x);
     if (n >= 0) {

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 /* The path in args[0], without a NUL inside. */
-static bool arg_path(prim_call *c, const char **path) {
+static bool arg_path(prim_call *c, const char **path)
+{
     const string *s;
     if (!arg_string(c, 0, &s)) return false;
     if (s->length == 0) return prim_fail(c, 0, DIAG_FILE, "the path is empty");
@@ -21,7 +22,8 @@ static bool arg_path(prim_call *c, const char **path) {
 }
 
 /* A saved state is known by what it begins with, so that it may have any name; all else by its suffix. */
-bool kern_load(prim_call *c) {
+bool kern_load(prim_call *c)
+{
     static const io_format state = {.read = io_state_read};
     const char *path;
     char first[8];
@@ -40,7 +42,8 @@ bool kern_load(prim_call *c) {
 }
 
 /* Writes args[1]. */
-static bool save(prim_call *c, const char *path, bool (*write)(io_out *out, value v)) {
+static bool save(prim_call *c, const char *path, bool (*write)(io_out *out, value v))
+{
     io_out out;
     if (c->vm->mute) return true;
     if (!io_create(&out, c, path)) return false;
@@ -49,7 +52,8 @@ static bool save(prim_call *c, const char *path, bool (*write)(io_out *out, valu
     return io_finish(&out) && ok;
 }
 
-bool kern_save(prim_call *c) {
+bool kern_save(prim_call *c)
+{
     const char *path;
     bool packed;
     c->out = value_none();
@@ -60,13 +64,15 @@ bool kern_save(prim_call *c) {
     return save(c, path, f->write);
 }
 
-bool kern_save_state(prim_call *c) {
+bool kern_save_state(prim_call *c)
+{
     const char *path;
     c->out = value_none();
     return arg_path(c, &path) && save(c, path, io_state_write);
 }
 
-bool kern_read_text(prim_call *c) {
+bool kern_read_text(prim_call *c)
+{
     const char *path;
     io_in in;
     if (!arg_path(c, &path) || !io_open(&in, c, path)) return false;
@@ -84,7 +90,8 @@ bool kern_read_text(prim_call *c) {
     return made != NULL;
 }
 
-bool kern_write_text(prim_call *c) {
+bool kern_write_text(prim_call *c)
+{
     const char *path;
     const string *s;
     io_out out;
@@ -96,7 +103,8 @@ bool kern_write_text(prim_call *c) {
     return io_finish(&out);
 }
 
-bool kern_exists(prim_call *c) {
+bool kern_exists(prim_call *c)
+{
     const char *path;
     if (!arg_path(c, &path)) return false;
     if (c->vm->config.no_files) return prim_fail(c, 0, DIAG_FILE, "%s: the program may not look for files", path);
@@ -105,7 +113,8 @@ bool kern_exists(prim_call *c) {
 }
 
 /* Text from outside as a string: what is not UTF-8 in it becomes U+FFFD. */
-static bool foreign_string(vm *m, const char *s, value *out) {
+static bool foreign_string(vm *m, const char *s, value *out)
+{
     text t;
     text_open(&t, &m->mem);
     uint32_t cp;
@@ -122,7 +131,8 @@ static bool foreign_string(vm *m, const char *s, value *out) {
     return made != NULL;
 }
 
-bool kern_args(prim_call *c) {
+bool kern_args(prim_call *c)
+{
     const vm_config *config = &c->vm->config;
     uint32_t n = config->argc > 0 ? (uint32_t)config->argc : 0;
     tuple *t = tuple_new(c->vm, n, n);
@@ -136,7 +146,8 @@ bool kern_args(prim_call *c) {
     return true;
 }
 
-bool kern_env(prim_call *c) {
+bool kern_env(prim_call *c)
+{
     const string *name;
     if (!arg_string(c, 0, &name)) return false;
     const char *s = c->vm->config.no_files || memchr(name->s, 0, name->length) ? NULL : getenv(name->s);
@@ -145,7 +156,8 @@ bool kern_env(prim_call *c) {
     return true;
 }
 
-bool kern_time(prim_call *c) {
+bool kern_time(prim_call *c)
+{
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     c->out = value_f64((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
@@ -153,13 +165,15 @@ bool kern_time(prim_call *c) {
 }
 
 /* "1:05", "12 s" */
-static void put_time(char *out, size_t n, double s) {
+static void put_time(char *out, size_t n, double s)
+{
     if (s < 100) snprintf(out, n, "%.0f s", s);
     else if (s < 6000) snprintf(out, n, "%d:%02d", (int)s / 60, (int)s % 60);
     else snprintf(out, n, "%d:%02d h", (int)(s / 3600), (int)(s / 60) % 60);
 }
 
-bool kern_progress(prim_call *c) {
+bool kern_progress(prim_call *c)
+{
     double i, n;
     c->out = value_none();
     if (!arg_number(c, 0, &i) || !arg_number(c, 1, &n)) return false;

@@ -5,7 +5,8 @@
 
 /* --- joining ----------------------------------------------------------------------------------- */
 
-static bool shapes_differ(prim_call *c, uint32_t i, const shaped *a, const shaped *b, const char *how) {
+static bool shapes_differ(prim_call *c, uint32_t i, const shaped *a, const shaped *b, const char *how)
+{
     text s, t;
     text_open(&s, &c->vm->mem);
     text_open(&t, &c->vm->mem);
@@ -20,7 +21,8 @@ static bool shapes_differ(prim_call *c, uint32_t i, const shaped *a, const shape
 }
 
 /* Adds an element's dtype to the common one. */
-static dtype join_dtype(vm *m, shaped *all, const shaped *x, bool first) {
+static dtype join_dtype(vm *m, shaped *all, const shaped *x, bool first)
+{
     if (first) {
         all->dtype = x->dtype;
         all->weak = x->weak;
@@ -33,7 +35,8 @@ static dtype join_dtype(vm *m, shaped *all, const shaped *x, bool first) {
     return all->dtype;
 }
 
-static bool parts_of(prim_call *c, const char *usage, const value **v, uint32_t *n) {
+static bool parts_of(prim_call *c, const char *usage, const value **v, uint32_t *n)
+{
     if (c->args[0].tag == V_TUPLE) {
         *v = as_tuple(c->args[0])->v;
         *n = as_tuple(c->args[0])->n;
@@ -46,7 +49,8 @@ static bool parts_of(prim_call *c, const char *usage, const value **v, uint32_t 
 }
 
 /* Stacks v[0..n), equal in shape, along a new axis `axis` (arg marks errors). */
-static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg) {
+static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg)
+{
     shaped first, x, all = {0};
     int axis = 0;
     bool scalars = true;
@@ -97,7 +101,8 @@ static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg) 
     return give_array(c, a);
 }
 
-bool kern_stack(prim_call *c) {
+bool kern_stack(prim_call *c)
+{
     const value *v;
     uint32_t n;
     if (!parts_of(c, "stack((a, b)), or [a, b]", &v, &n)) return false;
@@ -105,7 +110,8 @@ bool kern_stack(prim_call *c) {
 }
 
 /* (parts): what […] makes of the tuple of its elements. */
-bool kern_array(prim_call *c) {
+bool kern_array(prim_call *c)
+{
     if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_INTERNAL, "expects a tuple");
     const tuple *t = as_tuple(c->args[0]);
     if (t->n == 0) {
@@ -134,7 +140,8 @@ bool kern_array(prim_call *c) {
     return stack_parts(c, t->v, t->n, -1);
 }
 
-bool kern_concat(prim_call *c) {
+bool kern_concat(prim_call *c)
+{
     const value *v;
     uint32_t n;
     shaped first, x, all = {0};
@@ -142,8 +149,7 @@ bool kern_concat(prim_call *c) {
     int64_t total = 0;
     if (!parts_of(c, "concat((a, b))", &v, &n)) return false;
     for (uint32_t i = 0; i < n; i++) {
-        if (!shaped_of(&v[i], &x))
-            return prim_fail(c, 0, DIAG_TYPE, "element %u of t is %s, not an array", i, value_a_type(v[i]));
+        if (!shaped_of(&v[i], &x)) return prim_fail(c, 0, DIAG_TYPE, "element %u of t is %s, not an array", i, value_a_type(v[i]));
         if (x.rank == 0) {
             prim_fail(c, 0, DIAG_SHAPE, "element %u of t is a number, which has no axis to join along", i);
             vm_help(c->vm, "[a, b] makes a vector of numbers");
@@ -178,8 +184,8 @@ bool kern_concat(prim_call *c) {
             t = conv;
         }
         if (t->size)
-            copy_strided(dtype_size[all.dtype], t->rank, array_shape(t), element(all.dtype, a->data, at * ds[axis]), ds,
-                         t->data, array_stride(t));
+            copy_strided(dtype_size[all.dtype], t->rank, array_shape(t), element(all.dtype, a->data, at * ds[axis]), ds, t->data,
+                         array_stride(t));
         at += array_shape(t)[axis];
         release_array(c->vm, conv);
     }
@@ -189,7 +195,8 @@ bool kern_concat(prim_call *c) {
 /* --- cutting ----------------------------------------------------------------------------------- */
 
 /* A tuple of views of args[0] along an axis, cut at n + 1 places. */
-static bool give_cuts(prim_call *c, const shaped *x, int axis, uint32_t n, const int64_t *cut) {
+static bool give_cuts(prim_call *c, const shaped *x, int axis, uint32_t n, const int64_t *cut)
+{
     tuple *t = tuple_new(c->vm, n, n);
     if (!t) return false;
     int64_t shape[RANK_MAX];
@@ -207,7 +214,8 @@ static bool give_cuts(prim_call *c, const shaped *x, int axis, uint32_t n, const
     return true;
 }
 
-bool kern_split_array(prim_call *c) {
+bool kern_split_array(prim_call *c)
+{
     shaped x;
     int axis;
     int64_t parts;
@@ -218,7 +226,8 @@ bool kern_split_array(prim_call *c) {
     int64_t n = x.shape[axis];
     bool even = index_whole(c->args[1], &parts);
     if (even && (parts <= 0 || n % parts)) {
-        prim_fail(c, 1, DIAG_SHAPE, "axis %d of x has %lld elements and does not split into %lld equal parts", axis, (long long)n, (long long)parts);
+        prim_fail(c, 1, DIAG_SHAPE, "axis %d of x has %lld elements and does not split into %lld equal parts", axis, (long long)n,
+                  (long long)parts);
         vm_help(c->vm, "a tuple gives the places to cut at: split(x, (2, 5))");
         return false;
     }
@@ -253,7 +262,8 @@ bool kern_split_array(prim_call *c) {
 bool kern_split(prim_call *c) { return c->args[0].tag == V_STRING ? kern_split_text(c) : kern_split_array(c); }
 
 /* (c, f, axis): the parts of a concat's cotangent, by the tuple's form f. */
-bool kern_unconcat(prim_call *c) {
+bool kern_unconcat(prim_call *c)
+{
     shaped x, p;
     int axis;
     if (!arg_shaped(c, 0, &x) || !arg_axis(c, 2, x.rank, &axis)) return false;
@@ -274,7 +284,8 @@ bool kern_unconcat(prim_call *c) {
 }
 
 /* (c, axis): a tuple of slices along an axis. */
-bool kern_unstack(prim_call *c) {
+bool kern_unstack(prim_call *c)
+{
     shaped x;
     int axis;
     if (!arg_shaped(c, 0, &x) || !arg_axis(c, 1, x.rank, &axis)) return false;

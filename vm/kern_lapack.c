@@ -8,21 +8,24 @@
 
 /* --- stacks -------------------------------------------------------------------------------------- */
 
-static dtype float_of(const vm *m, const shaped *x) {
+static dtype float_of(const vm *m, const shaped *x)
+{
     return x->dtype == DTYPE_F32 || x->dtype == DTYPE_F64 ? x->dtype : m->config.float_dtype;
 }
 
-static bool fail_shape(prim_call *c, uint32_t i, const shaped *x, const char *must) {
+static bool fail_shape(prim_call *c, uint32_t i, const shaped *x, const char *must)
+{
     text t;
     text_open(&t, &c->vm->mem);
     shape_print(x->rank, x->shape, &t);
-    prim_fail(c, (int)i, DIAG_SHAPE, "%s must be %s, and has shape %s", symbol_name(c->vm->symbols, prim_info_of(c->vm, c->p)->params[i].name), must,
-              text_str(&t));
+    prim_fail(c, (int)i, DIAG_SHAPE, "%s must be %s, and has shape %s",
+              symbol_name(c->vm->symbols, prim_info_of(c->vm, c->p)->params[i].name), must, text_str(&t));
     text_close(&t);
     return false;
 }
 
-bool stack_open(prim_call *c, uint32_t i, bool square, stack *s) {
+bool stack_open(prim_call *c, uint32_t i, bool square, stack *s)
+{
     *s = (stack){.count = 1};
     if (!arg_shaped(c, i, &s->x)) return false;
     if (s->x.rank < 2) return fail_shape(c, i, &s->x, square ? "a square matrix or a stack of them" : "a matrix or a stack of them");
@@ -35,7 +38,8 @@ bool stack_open(prim_call *c, uint32_t i, bool square, stack *s) {
     return true;
 }
 
-static int64_t stack_offset(const stack *s, int64_t k) {
+static int64_t stack_offset(const stack *s, int64_t k)
+{
     int64_t o = 0;
     for (int i = s->x.rank - 3; i >= 0; i--) {
         o += k % s->x.shape[i] * s->x.stride[i];
@@ -44,22 +48,26 @@ static int64_t stack_offset(const stack *s, int64_t k) {
     return o;
 }
 
-static void load_at(const shaped *x, int64_t offset, int64_t m, int64_t n, int64_t rs, int64_t cs, double *to) {
+static void load_at(const shaped *x, int64_t offset, int64_t m, int64_t n, int64_t rs, int64_t cs, double *to)
+{
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = 0; i < m; i++) to[j * m + i] = read_f64(x->dtype, x->data, offset + i * rs + j * cs);
 }
 
-void stack_load(const stack *s, int64_t k, double *to) {
+void stack_load(const stack *s, int64_t k, double *to)
+{
     int r = s->x.rank;
     load_at(&s->x, stack_offset(s, k), s->m, s->n, s->x.stride[r - 2], s->x.stride[r - 1], to);
 }
 
-void stack_store(result *r, int64_t k, int64_t m, int64_t n, const double *from) {
+void stack_store(result *r, int64_t k, int64_t m, int64_t n, const double *from)
+{
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) write_f64(r->dtype, r->data, (k * m + i) * n + j, from[j * m + i]);
 }
 
-bool stack_result(prim_call *c, const stack *s, int tail, const int64_t *shape, result *r) {
+bool stack_result(prim_call *c, const stack *s, int tail, const int64_t *shape, result *r)
+{
     int64_t all[RANK_MAX + 2];
     int rank = s->x.rank - 2;
     for (int i = 0; i < rank; i++) all[i] = s->x.shape[i];
@@ -67,7 +75,8 @@ bool stack_result(prim_call *c, const stack *s, int tail, const int64_t *shape, 
     return result_open(c, r, s->d, rank + tail, all);
 }
 
-bool stack_fail(prim_call *c, const stack *s, int64_t k, const char *what) {
+bool stack_fail(prim_call *c, const stack *s, int64_t k, const char *what)
+{
     if (s->x.rank == 2) return prim_fail(c, 0, DIAG_VALUE, "a %s", what);
     text t;
     text_open(&t, &c->vm->mem);
@@ -79,7 +88,8 @@ bool stack_fail(prim_call *c, const stack *s, int64_t k, const char *what) {
     return false;
 }
 
-bool stack_finite(prim_call *c, const stack *s, int64_t k, const double *a) {
+bool stack_finite(prim_call *c, const stack *s, int64_t k, const double *a)
+{
     for (int64_t i = 0; i < s->m * s->n; i++)
         if (!isfinite(a[i])) return stack_fail(c, s, k, isnan(a[i]) ? "holds a nan" : "holds an infinite number");
     return true;
@@ -87,7 +97,8 @@ bool stack_finite(prim_call *c, const stack *s, int64_t k, const double *a) {
 
 /* --- the backend --------------------------------------------------------------------------------- */
 
-void lapack_one_thread(void) {
+void lapack_one_thread(void)
+{
     /* OpenBLAS decides for the whole process; the other libraries that Debian offers are serial. */
     void (*set)(int);
     *(void **)&set = dlsym(RTLD_DEFAULT, "openblas_set_num_threads");
@@ -96,7 +107,8 @@ void lapack_one_thread(void) {
     if (set && get && get() != 1) set(1);
 }
 
-const char *lapack_describe(void) {
+const char *lapack_describe(void)
+{
     static _Thread_local char s[160];
     char *(*config)(void);
     *(void **)&config = dlsym(RTLD_DEFAULT, "openblas_get_config");
@@ -106,7 +118,8 @@ const char *lapack_describe(void) {
     return s;
 }
 
-bool lapack_lu(int64_t n, double *a, int *pivots, double *det) {
+bool lapack_lu(int64_t n, double *a, int *pivots, double *det)
+{
     LAPACKE_dgetrf_work(LAPACK_COL_MAJOR, (int)n, (int)n, a, (int)(n ? n : 1), pivots);
     double d = 1;
     bool fine = true;
@@ -126,14 +139,15 @@ typedef struct equations {
     stack a;
     shaped b;
     bool vector;
-    int64_t k;                  /* right sides of one matrix */
-    int rank;                   /* batch axes of the result */
+    int64_t k; /* right sides of one matrix */
+    int rank;  /* batch axes of the result */
     int64_t shape[RANK_MAX + 2];
     int64_t count;
     dtype d;
 } equations;
 
-static bool equations_open(prim_call *c, equations *q, result *r) {
+static bool equations_open(prim_call *c, equations *q, result *r)
+{
     weakness w;
     shaped batch_a, batch_b;
     if (!stack_open(c, 0, true, &q->a) || !arg_shaped(c, 1, &q->b)) return false;
@@ -141,8 +155,8 @@ static bool equations_open(prim_call *c, equations *q, result *r) {
     if (q->b.rank == 0) return fail_shape(c, 1, &q->b, "a vector or a matrix");
     int64_t rows = q->vector ? q->b.shape[0] : q->b.shape[q->b.rank - 2];
     if (rows != q->a.n)
-        return prim_fail(c, 1, DIAG_SHAPE, "b has %lld rows and a, of %lld by %lld, wants %lld", (long long)rows, (long long)q->a.n, (long long)q->a.n,
-                         (long long)q->a.n);
+        return prim_fail(c, 1, DIAG_SHAPE, "b has %lld rows and a, of %lld by %lld, wants %lld", (long long)rows, (long long)q->a.n,
+                         (long long)q->a.n, (long long)q->a.n);
     q->k = q->vector ? 1 : q->b.shape[q->b.rank - 1];
     batch_a = q->a.x, batch_b = q->b;
     batch_a.rank -= 2, batch_b.rank = q->vector ? 0 : q->b.rank - 2;
@@ -157,7 +171,8 @@ static bool equations_open(prim_call *c, equations *q, result *r) {
 }
 
 /* Offset of the matrix that s (of rank `tail` and a batch) has for result matrix number i. */
-static int64_t batch_offset(const shaped *s, int tail, const equations *q, int64_t i) {
+static int64_t batch_offset(const shaped *s, int tail, const equations *q, int64_t i)
+{
     int64_t o = 0;
     int own = s->rank - tail;
     for (int j = q->rank - 1; j >= 0; j--) {
@@ -168,14 +183,16 @@ static int64_t batch_offset(const shaped *s, int tail, const equations *q, int64
     }
     return o;
 }
-static void equations_load(const equations *q, int64_t i, double *a, double *b) {
+static void equations_load(const equations *q, int64_t i, double *a, double *b)
+{
     const shaped *x = &q->a.x, *y = &q->b;
     if (a) load_at(x, batch_offset(x, 2, q, i), q->a.n, q->a.n, x->stride[x->rank - 2], x->stride[x->rank - 1], a);
     int64_t o = batch_offset(y, q->vector ? 1 : 2, q, i);
     load_at(y, o, q->a.n, q->k, y->stride[y->rank - (q->vector ? 1 : 2)], q->vector ? 0 : y->stride[y->rank - 1], b);
 }
 
-bool kern_solve(prim_call *c) {
+bool kern_solve(prim_call *c)
+{
     equations q;
     result r;
     if (!equations_open(c, &q, &r)) return false;
@@ -187,7 +204,8 @@ bool kern_solve(prim_call *c) {
     bool ok = (a && b && pivots) || vm_out_of_memory(c->vm), shared = q.a.count == 1;
     for (int64_t i = 0; ok && i < q.count; i++) {
         equations_load(&q, i, shared && i ? NULL : a, b);
-        if (!(shared && i) && !lapack_lu(n, a, pivots, &det)) ok = stack_fail(c, &q.a, shared ? 0 : i % q.a.count, "is singular: no x solves a @ x == b for every b");
+        if (!(shared && i) && !lapack_lu(n, a, pivots, &det))
+            ok = stack_fail(c, &q.a, shared ? 0 : i % q.a.count, "is singular: no x solves a @ x == b for every b");
         if (!ok) break;
         if (n && q.k) LAPACKE_dgetrs_work(LAPACK_COL_MAJOR, 'N', (int)n, (int)q.k, a, (int)n, pivots, b, (int)n);
         stack_store(&r, i, n, q.k, b);
@@ -197,7 +215,8 @@ bool kern_solve(prim_call *c) {
 }
 
 /* A flag given as a bool or a number. */
-static bool arg_flag(prim_call *c, uint32_t i, bool *out) {
+static bool arg_flag(prim_call *c, uint32_t i, bool *out)
+{
     double x;
     if (c->args[i].tag == V_BOOL) {
         *out = c->args[i].u.i != 0;
@@ -208,7 +227,8 @@ static bool arg_flag(prim_call *c, uint32_t i, bool *out) {
     return true;
 }
 
-bool kern_solve_triangular(prim_call *c) {
+bool kern_solve_triangular(prim_call *c)
+{
     equations q;
     result r;
     bool trans, lower, unit;
@@ -224,7 +244,8 @@ bool kern_solve_triangular(prim_call *c) {
             if (a[j * n + j] == 0) ok = stack_fail(c, &q.a, i % q.a.count, "is singular: it has a 0 on its diagonal");
         if (!ok) break;
         if (n && q.k)
-            LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, lower ? 'L' : 'U', trans ? 'T' : 'N', unit ? 'U' : 'N', (int)n, (int)q.k, a, (int)n, b, (int)n);
+            LAPACKE_dtrtrs_work(LAPACK_COL_MAJOR, lower ? 'L' : 'U', trans ? 'T' : 'N', unit ? 'U' : 'N', (int)n, (int)q.k, a, (int)n, b,
+                                (int)n);
         stack_store(&r, i, n, q.k, b);
     }
     arena_close(&w);
@@ -235,7 +256,8 @@ bool kern_solve_triangular(prim_call *c) {
 
 typedef enum square_kind { SQ_INV, SQ_CHOLESKY, SQ_DET, SQ_LOGDET } square_kind;
 
-static bool square_one(prim_call *c, const stack *s, square_kind kind, int64_t k, double *a, double *work, int *pivots, result *r) {
+static bool square_one(prim_call *c, const stack *s, square_kind kind, int64_t k, double *a, double *work, int *pivots, result *r)
+{
     int64_t n = s->n;
     double det;
     stack_load(s, k, a);
@@ -271,7 +293,8 @@ static bool square_one(prim_call *c, const stack *s, square_kind kind, int64_t k
     return true;
 }
 
-static bool square_kernel(prim_call *c, square_kind kind) {
+static bool square_kernel(prim_call *c, square_kind kind)
+{
     stack s;
     result r;
     if (!stack_open(c, 0, true, &s)) return false;

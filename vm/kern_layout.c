@@ -6,8 +6,8 @@
 /* A cotangent's dtype: it is a float. */
 static dtype cot_dtype(const shaped *g) { return g->dtype == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64; }
 
-static void add_strided(dtype d, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src,
-                        const int64_t *ss) {
+static void add_strided(dtype d, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src, const int64_t *ss)
+{
     int64_t at[RANK_MAX] = {0}, o = 0, q = 0;
     if (shape_size(rank, shape) == 0) return;
     do {
@@ -17,7 +17,8 @@ static void add_strided(dtype d, int rank, const int64_t *shape, void *dst, cons
 }
 
 /* A result of zeros. */
-static bool zeros_open(prim_call *c, result *r, dtype d, int rank, const int64_t *shape) {
+static bool zeros_open(prim_call *c, result *r, dtype d, int rank, const int64_t *shape)
+{
     if (!result_open(c, r, d, rank, shape)) return false;
     memset(r->data, 0, (size_t)r->size * dtype_size[d]);
     return true;
@@ -26,7 +27,8 @@ static bool zeros_open(prim_call *c, result *r, dtype d, int rank, const int64_t
 /* --- tile -------------------------------------------------------------------------------------- */
 
 /* x's shape and the repetitions, both with leading ones to the same rank. */
-static bool tile_shape(prim_call *c, const shaped *x, uint32_t arg, int *rank, int64_t *n, int64_t *reps) {
+static bool tile_shape(prim_call *c, const shaped *x, uint32_t arg, int *rank, int64_t *n, int64_t *reps)
+{
     int k;
     int64_t given[RANK_MAX];
     if (!arg_wholes(c, arg, RANK_MAX, &k, given)) return false;
@@ -39,7 +41,8 @@ static bool tile_shape(prim_call *c, const shaped *x, uint32_t arg, int *rank, i
     return true;
 }
 
-bool kern_tile(prim_call *c) {
+bool kern_tile(prim_call *c)
+{
     shaped x;
     int rank;
     int64_t n[RANK_MAX], reps[RANK_MAX], shape[RANK_MAX], ds[RANK_MAX], xs[RANK_MAX] = {0};
@@ -53,14 +56,15 @@ bool kern_tile(prim_call *c) {
     dense_strides(rank, shape, ds);
     int64_t at[RANK_MAX] = {0}, step[RANK_MAX], o = 0, z = 0;
     for (int i = 0; i < rank; i++) step[i] = n[i] * ds[i];
-    if (r.size)
-        do copy_strided(dtype_size[x.dtype], rank, n, element(x.dtype, r.data, o), ds, x.data, xs);
+    if (r.size) do
+            copy_strided(dtype_size[x.dtype], rank, n, element(x.dtype, r.data, o), ds, x.data, xs);
         while (odometer(rank, reps, at, step, &o, step, &z));
     return result_give(c, &r);
 }
 
 /* (c, f, reps): the copies added together. */
-bool kern_untile(prim_call *c) {
+bool kern_untile(prim_call *c)
+{
     shaped g, f;
     int rank;
     int64_t n[RANK_MAX], reps[RANK_MAX], ds[RANK_MAX], step[RANK_MAX], at[RANK_MAX] = {0}, o = 0, z = 0;
@@ -72,8 +76,8 @@ bool kern_untile(prim_call *c) {
     bool ok = zeros_open(c, &r, d, f.rank, f.shape);
     dense_strides(rank, n, ds);
     for (int i = 0; i < rank; i++) step[i] = n[i] * g.stride[i];
-    if (ok && g.size)
-        do add_strided(d, rank, n, r.data, ds, element(d, g.data, o), g.stride);
+    if (ok && g.size) do
+            add_strided(d, rank, n, r.data, ds, element(d, g.data, o), g.stride);
         while (odometer(rank, reps, at, step, &o, step, &z));
     release_array(c->vm, own);
     return ok && result_give(c, &r);
@@ -82,7 +86,8 @@ bool kern_untile(prim_call *c) {
 /* --- repeat ------------------------------------------------------------------------------------ */
 
 /* The source place of each result place along the axis; counts from argument `arg` (one, or n of them). */
-static int64_t *repeat_places(prim_call *c, uint32_t arg, int64_t n, int64_t *total, size_t *bytes) {
+static int64_t *repeat_places(prim_call *c, uint32_t arg, int64_t n, int64_t *total, size_t *bytes)
+{
     shaped k;
     array *own;
     if (!arg_i64_array(c, arg, &k, &own)) return NULL;
@@ -110,7 +115,8 @@ static int64_t *repeat_places(prim_call *c, uint32_t arg, int64_t n, int64_t *to
 }
 
 /* [outer, n, inner] about an axis; without one, all as one axis. */
-static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t *inner) {
+static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t *inner)
+{
     *outer = *inner = 1;
     *n = axis < 0 ? x->size : x->shape[axis];
     for (int i = 0; axis >= 0 && i < x->rank; i++) {
@@ -119,7 +125,8 @@ static void about(const shaped *x, int axis, int64_t *outer, int64_t *n, int64_t
     }
 }
 
-bool kern_repeat(prim_call *c) {
+bool kern_repeat(prim_call *c)
+{
     shaped x;
     int axis;
     int64_t outer, n, inner, total, shape[RANK_MAX];
@@ -137,8 +144,7 @@ bool kern_repeat(prim_call *c) {
         size_t row = (size_t)inner * dtype_size[x.dtype];
         char *dst = r.data;
         for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t i = 0; i < total; i++, dst += row)
-                memcpy(dst, (char *)x.data + (size_t)(o * n + p[i]) * row, row);
+            for (int64_t i = 0; i < total; i++, dst += row) memcpy(dst, (char *)x.data + (size_t)(o * n + p[i]) * row, row);
     }
     memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, own);
@@ -146,7 +152,8 @@ bool kern_repeat(prim_call *c) {
 }
 
 /* (c, f, repeats, axis): the repeated elements added together. */
-bool kern_unrepeat(prim_call *c) {
+bool kern_unrepeat(prim_call *c)
+{
     shaped g, f;
     int axis;
     int64_t outer, n, inner, total;
@@ -172,7 +179,8 @@ bool kern_unrepeat(prim_call *c) {
 /* --- pad --------------------------------------------------------------------------------------- */
 
 /* before[i], after[i] for each axis: a number, (before, after), or one such pair for each axis. */
-static bool pad_widths(prim_call *c, uint32_t arg, int rank, int64_t *before, int64_t *after) {
+static bool pad_widths(prim_call *c, uint32_t arg, int rank, int64_t *before, int64_t *after)
+{
     int n;
     int64_t w[2 * RANK_MAX];
     value v = c->args[arg];
@@ -186,21 +194,20 @@ static bool pad_widths(prim_call *c, uint32_t arg, int rank, int64_t *before, in
             for (int64_t k = 0; k < 2; k++)
                 if (!index_whole(array_get(a, (int64_t[]){i, k}), &w[n++]))
                     return prim_fail(c, (int)arg, DIAG_VALUE, "width must be whole numbers");
-    } else if (!arg_wholes(c, arg, 2 * RANK_MAX, &n, w))
-        return false;
+    } else if (!arg_wholes(c, arg, 2 * RANK_MAX, &n, w)) return false;
     bool pairs = v.tag == V_TUPLE && as_tuple(v)->n && !value_is_scalar(as_tuple(v)->v[0]);
     for (int i = 0; i < rank; i++) {
         if (n == 1 && !pairs) before[i] = after[i] = w[0];
         else if (n == 2 && !matrix) before[i] = w[0], after[i] = w[1]; /* also ((before, after),) for all */
         else if (n == 2 * rank && (pairs || matrix)) before[i] = w[2 * i], after[i] = w[2 * i + 1];
-        else
-            return prim_fail(c, (int)arg, DIAG_SHAPE, "width must be a number, (before, after), or such a pair for each of %d axes", rank);
+        else return prim_fail(c, (int)arg, DIAG_SHAPE, "width must be a number, (before, after), or such a pair for each of %d axes", rank);
         if (before[i] < 0 || after[i] < 0) return prim_fail(c, (int)arg, DIAG_VALUE, "width must not be negative");
     }
     return true;
 }
 
-bool kern_pad(prim_call *c) {
+bool kern_pad(prim_call *c)
+{
     shaped x, v;
     int64_t before[RANK_MAX], after[RANK_MAX], shape[RANK_MAX], ds[RANK_MAX], offset = 0;
     result r;
@@ -230,7 +237,8 @@ bool kern_pad(prim_call *c) {
 }
 
 /* (c, width): the inside of what was padded, a view. */
-bool kern_unpad(prim_call *c) {
+bool kern_unpad(prim_call *c)
+{
     shaped g;
     int64_t before[RANK_MAX], after[RANK_MAX], offset = 0;
     if (!arg_shaped(c, 0, &g) || !pad_widths(c, 1, g.rank, before, after)) return false;
@@ -242,7 +250,8 @@ bool kern_unpad(prim_call *c) {
 }
 
 /* (c, width): c with zeros inside: what belongs to the padding. */
-bool kern_pad_edge(prim_call *c) {
+bool kern_pad_edge(prim_call *c)
+{
     shaped g;
     int64_t before[RANK_MAX], after[RANK_MAX], ds[RANK_MAX], zs[RANK_MAX] = {0}, offset = 0;
     result r;
@@ -261,7 +270,8 @@ bool kern_pad_edge(prim_call *c) {
 
 /* --- roll, triangles, diagonals ------------------------------------------------------------------ */
 
-bool kern_roll(prim_call *c) {
+bool kern_roll(prim_call *c)
+{
     shaped x;
     int nshift, naxes;
     int64_t shift[RANK_MAX], named[RANK_MAX], by[RANK_MAX] = {0}, ds[RANK_MAX];
@@ -307,7 +317,8 @@ bool kern_roll(prim_call *c) {
     return ok && result_give(c, &r);
 }
 
-static bool triangle(prim_call *c, bool lower) {
+static bool triangle(prim_call *c, bool lower)
+{
     shaped x;
     int64_t k;
     result r;
@@ -329,7 +340,8 @@ bool kern_tril(prim_call *c) { return triangle(c, true); }
 bool kern_triu(prim_call *c) { return triangle(c, false); }
 
 /* Where the k-th diagonal of [rows, cols] starts and how long it is. */
-static int64_t diagonal(int64_t rows, int64_t cols, int64_t k, int64_t *i, int64_t *j) {
+static int64_t diagonal(int64_t rows, int64_t cols, int64_t k, int64_t *i, int64_t *j)
+{
     *i = k < 0 ? -k : 0;
     *j = k > 0 ? k : 0;
     int64_t n = rows - *i < cols - *j ? rows - *i : cols - *j;
@@ -337,7 +349,8 @@ static int64_t diagonal(int64_t rows, int64_t cols, int64_t k, int64_t *i, int64
 }
 
 /* A matrix of zeros with x on a diagonal. */
-static bool diag_fill(prim_call *c, const shaped *x, int64_t rows, int64_t cols, int64_t k) {
+static bool diag_fill(prim_call *c, const shaped *x, int64_t rows, int64_t cols, int64_t k)
+{
     int64_t i, j, n = diagonal(rows, cols, k, &i, &j), shape[2] = {rows, cols};
     result r;
     if (n != x->shape[0]) return prim_fail(c, 0, DIAG_INTERNAL, "a diagonal of another length");
@@ -347,7 +360,8 @@ static bool diag_fill(prim_call *c, const shaped *x, int64_t rows, int64_t cols,
     return result_give(c, &r);
 }
 
-bool kern_diag(prim_call *c) {
+bool kern_diag(prim_call *c)
+{
     shaped x;
     int64_t k, i, j;
     if (!arg_shaped(c, 0, &x) || !arg_int(c, 1, &k)) return false;
@@ -361,7 +375,8 @@ bool kern_diag(prim_call *c) {
 }
 
 /* (c, f, k): the transpose of diag onto form f. */
-bool kern_undiag(prim_call *c) {
+bool kern_undiag(prim_call *c)
+{
     shaped g, f;
     int64_t k;
     if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_int(c, 2, &k)) return false;

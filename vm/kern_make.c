@@ -2,7 +2,8 @@
 #include "kern_util.h"
 
 /* Every element the same. */
-static void fill_with(result *r, double x) {
+static void fill_with(result *r, double x)
+{
     if (x == 0) {
         memset(r->data, 0, (size_t)r->size * dtype_size[r->dtype]);
         return;
@@ -10,7 +11,8 @@ static void fill_with(result *r, double x) {
     for (int64_t i = 0; i < r->size; i++) write_f64(r->dtype, r->data, i, x);
 }
 
-static bool constant_kernel(prim_call *c, double x) {
+static bool constant_kernel(prim_call *c, double x)
+{
     int rank;
     int64_t shape[RANK_MAX];
     result r;
@@ -22,7 +24,8 @@ static bool constant_kernel(prim_call *c, double x) {
 bool kern_zeros(prim_call *c) { return constant_kernel(c, 0); }
 bool kern_ones(prim_call *c) { return constant_kernel(c, 1); }
 
-bool kern_full(prim_call *c) {
+bool kern_full(prim_call *c)
+{
     int rank;
     int64_t shape[RANK_MAX];
     shaped v;
@@ -44,7 +47,8 @@ bool kern_full(prim_call *c) {
     return result_give(c, &r);
 }
 
-static bool like_kernel(prim_call *c, double v) {
+static bool like_kernel(prim_call *c, double v)
+{
     shaped x;
     result r;
     if (!arg_shaped(c, 0, &x)) return false;
@@ -59,14 +63,17 @@ static bool like_kernel(prim_call *c, double v) {
 bool kern_zeros_like(prim_call *c) { return like_kernel(c, 0); }
 bool kern_ones_like(prim_call *c) { return like_kernel(c, 1); }
 
-bool kern_eye(prim_call *c) {
+bool kern_eye(prim_call *c)
+{
     int64_t n, m, k;
     result r;
     if (!arg_int(c, 0, &n)) return false;
     m = n;
     if (c->args[1].tag != V_NONE && !arg_int(c, 1, &m)) return false;
     if (!arg_int(c, 2, &k)) return false;
-    if (n < 0 || m < 0) return prim_fail(c, n < 0 ? 0 : 1, DIAG_VALUE, "%s must not be negative, and is %lld", n < 0 ? "n" : "m", (long long)(n < 0 ? n : m));
+    if (n < 0 || m < 0)
+        return prim_fail(c, n < 0 ? 0 : 1, DIAG_VALUE, "%s must not be negative, and is %lld", n < 0 ? "n" : "m",
+                         (long long)(n < 0 ? n : m));
     int64_t shape[2] = {n, m};
     if (!result_open(c, &r, c->vm->config.float_dtype, 2, shape)) return false;
     fill_with(&r, 0);
@@ -75,7 +82,8 @@ bool kern_eye(prim_call *c) {
 }
 
 /* (start, stop, num, endpoint) */
-bool kern_linspace(prim_call *c) {
+bool kern_linspace(prim_call *c)
+{
     shaped a, b;
     double lo, hi;
     int64_t n;
@@ -97,7 +105,8 @@ bool kern_linspace(prim_call *c) {
 }
 
 /* (lo, hi): lo, lo + 1, … below hi. */
-bool kern_range(prim_call *c) {
+bool kern_range(prim_call *c)
+{
     int64_t lo, hi, n;
     result r;
     if (!arg_int(c, 0, &lo) || !arg_int(c, 1, &hi)) return false;

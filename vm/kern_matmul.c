@@ -16,31 +16,35 @@ typedef struct product {
     dtype d;
     int64_t m, n, k;
     matrix a, b, c;
-    bool add; /* to what c holds */
+    bool add;  /* to what c holds */
     int batch; /* axes of the result */
     int64_t shape[RANK_MAX], sa[RANK_MAX], sb[RANK_MAX], sc[RANK_MAX];
     int sum; /* axes summed over */
     int64_t sum_shape[RANK_MAX], sum_a[RANK_MAX], sum_b[RANK_MAX];
 } product;
 
-static void product_batch(product *p, int64_t size, int64_t sa, int64_t sb, int64_t sc) {
+static void product_batch(product *p, int64_t size, int64_t sa, int64_t sb, int64_t sc)
+{
     if (size == 1) return;
     int i = p->batch++;
     p->shape[i] = size, p->sa[i] = sa, p->sb[i] = sb, p->sc[i] = sc;
 }
-static void product_sum(product *p, int64_t size, int64_t sa, int64_t sb) {
+static void product_sum(product *p, int64_t size, int64_t sa, int64_t sb)
+{
     if (size == 1) return;
     int i = p->sum++;
     p->sum_shape[i] = size, p->sum_a[i] = sa, p->sum_b[i] = sb;
 }
 
-static matrix shifted(dtype d, matrix x, int64_t offset) {
+static matrix shifted(dtype d, matrix x, int64_t offset)
+{
     x.data = element(d, x.data, offset);
     return x;
 }
 
 /* c: [m, n] = (add ? c : 0) + a @ b on whole numbers; false when a product or sum leaves 64 bits. */
-static bool gemm_i64(int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add) {
+static bool gemm_i64(int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+{
     const int64_t *x = a.data, *y = b.data;
     int64_t *z = c.data;
     bool over = false;
@@ -61,7 +65,8 @@ static bool gemm_i64(int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix
 }
 
 /* One batch of the result, all that is summed into it. */
-static bool product_one(const product *p, matrix a, matrix b, matrix c, int threads) {
+static bool product_one(const product *p, matrix a, matrix b, matrix c, int threads)
+{
     int64_t at[RANK_MAX] = {0}, oa = 0, ob = 0;
     bool add = p->add;
     if (shape_size(p->sum, p->sum_shape) == 0) {
@@ -78,7 +83,8 @@ static bool product_one(const product *p, matrix a, matrix b, matrix c, int thre
 }
 
 /* Merges batch axes that all three walk as one, and batches with the rows of a when b has none. */
-static void product_collapse(product *p) {
+static void product_collapse(product *p)
+{
     int n = 0;
     for (int i = 0; i < p->batch; i++) {
         int64_t s = p->shape[i];
@@ -100,7 +106,8 @@ static void product_collapse(product *p) {
 }
 
 /* The i-th batch. */
-static bool product_item(const product *p, int64_t i, int threads) {
+static bool product_item(const product *p, int64_t i, int threads)
+{
     int64_t oa = 0, ob = 0, oc = 0;
     for (int j = p->batch - 1; j >= 0; j--) {
         int64_t x = i % p->shape[j];
@@ -111,7 +118,8 @@ static bool product_item(const product *p, int64_t i, int threads) {
 }
 
 /* False when whole numbers overflowed. */
-static bool product_run(const vm *m, product *p) {
+static bool product_run(const vm *m, product *p)
+{
     product_collapse(p);
     int64_t count = shape_size(p->batch, p->shape);
     if (count == 0 || p->m == 0 || p->n == 0) return true;
@@ -132,23 +140,27 @@ static bool product_run(const vm *m, product *p) {
 
 /* Points s at the numbers as dtype d: converted when they are something else. *owned is released by
    the caller when not NULL. */
-static bool operand_as(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned) {
+static bool operand_as(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned)
+{
     *owned = NULL;
     if (s->dtype == d) return true;
     return arg_dense(c, i, d, s, owned);
 }
-static dtype product_dtype(vm *m, const shaped *a, const shaped *b, weakness *w) {
+static dtype product_dtype(vm *m, const shaped *a, const shaped *b, weakness *w)
+{
     dtype d = dtype_promote(m, a, b, w);
     return d == DTYPE_BOOL ? DTYPE_I64 : d;
 }
 
 /* A vector as a matrix: a row on the left, a column on the right. */
-static void as_row(shaped *s) {
+static void as_row(shaped *s)
+{
     s->shape[1] = s->shape[0], s->stride[1] = s->stride[0];
     s->shape[0] = 1, s->stride[0] = 0;
     s->rank = 2;
 }
-static void as_column(shaped *s) {
+static void as_column(shaped *s)
+{
     s->shape[1] = 1, s->stride[1] = 0;
     s->rank = 2;
 }
@@ -156,17 +168,19 @@ static matrix last_two(const shaped *s) { return (matrix){s->data, s->stride[s->
 static matrix turned(matrix x) { return (matrix){x.data, x.cs, x.rs}; }
 static int64_t from_end(const shaped *s, int i) { return s->shape[s->rank - i]; }
 /* Size and stride of batch axis i of n, counted as in the result; 1 and 0 where s lacks it. */
-static int64_t batch_size(const shaped *s, int i, int n) {
+static int64_t batch_size(const shaped *s, int i, int n)
+{
     int own = i - n + s->rank - 2;
     return own < 0 ? 1 : s->shape[own];
 }
-static int64_t batch_stride(const shaped *s, int i, int n) {
+static int64_t batch_stride(const shaped *s, int i, int n)
+{
     int own = i - n + s->rank - 2;
     return own < 0 || s->shape[own] == 1 ? 0 : s->stride[own];
 }
 
-static bool fail_shapes(prim_call *c, int arg, const shaped *a, const shaped *b, const char *op, const char *fmt,
-                        int64_t x, int64_t y) {
+static bool fail_shapes(prim_call *c, int arg, const shaped *a, const shaped *b, const char *op, const char *fmt, int64_t x, int64_t y)
+{
     text t;
     text_open(&t, &c->vm->mem);
     text_puts(&t, "cannot multiply ");
@@ -181,14 +195,17 @@ static bool fail_shapes(prim_call *c, int arg, const shaped *a, const shaped *b,
     return false;
 }
 
-static bool fail_overflow(prim_call *c) {
+static bool fail_overflow(prim_call *c)
+{
     return prim_fail(c, -1, DIAG_ARITHMETIC, "integer overflow: a sum of products does not fit 64 bits");
 }
 
 /* --- @ ------------------------------------------------------------------------------------------- */
-static bool matmul_shapes(prim_call *c, const shaped *a, const shaped *b, int *batch, int64_t *shape) {
+static bool matmul_shapes(prim_call *c, const shaped *a, const shaped *b, int *batch, int64_t *shape)
+{
     if (a->rank == 0 || b->rank == 0)
-        return prim_fail(c, a->rank == 0 ? 0 : 1, DIAG_SHAPE, "multiplies vectors and matrices, and the %s side is a scalar; use * for multiples",
+        return prim_fail(c, a->rank == 0 ? 0 : 1, DIAG_SHAPE,
+                         "multiplies vectors and matrices, and the %s side is a scalar; use * for multiples",
                          a->rank == 0 ? "left" : "right");
     int64_t ka = from_end(a, 1), kb = b->rank == 1 ? b->shape[0] : from_end(b, 2);
     if (ka != kb) {
@@ -201,13 +218,13 @@ static bool matmul_shapes(prim_call *c, const shaped *a, const shaped *b, int *b
     ba.rank = a->rank > 2 ? a->rank - 2 : 0, bb.rank = b->rank > 2 ? b->rank - 2 : 0;
     for (int i = 1; i <= ba.rank && i <= bb.rank; i++) {
         int64_t x = from_end(&ba, i), y = from_end(&bb, i);
-        if (x != y && x != 1 && y != 1)
-            return fail_shapes(c, 1, a, b, " @ ", "batch sizes %lld and %lld differ", x, y);
+        if (x != y && x != 1 && y != 1) return fail_shapes(c, 1, a, b, " @ ", "batch sizes %lld and %lld differ", x, y);
     }
     return shape_broadcast(c->vm, "@: batch axes", &ba, &bb, batch, shape);
 }
 
-bool kern_matmul(prim_call *c) {
+bool kern_matmul(prim_call *c)
+{
     shaped a, b;
     if (!arg_shaped(c, 0, &a) || !arg_shaped(c, 1, &b)) return false;
     int rank;
@@ -247,9 +264,13 @@ done:
 /* Where a sum of form f goes: into acc (args[0]) where it lies, into a copy of it, or into something
    new when acc is a symbolic zero. When the arithmetic's dtype is not f's, the sum is made apart from
    0, converted, and then added. */
-typedef struct running { result to, apart; bool add; } running;
+typedef struct running {
+    result to, apart;
+    bool add;
+} running;
 
-static bool running_open(prim_call *c, const value *acc, const shaped *f, dtype d, running *r) {
+static bool running_open(prim_call *c, const value *acc, const shaped *f, dtype d, running *r)
+{
     *r = (running){.add = acc->tag != V_ZERO};
     array *own = r->add && acc == &c->args[0] ? take_array(c, 0, f->dtype) : NULL;
     if (own) {
@@ -268,12 +289,14 @@ static bool running_open(prim_call *c, const value *acc, const shaped *f, dtype 
     if (d != f->dtype && !result_open(c, &r->apart, d, f->rank, f->shape)) return result_drop(c, &r->to);
     return true;
 }
-static void *running_data(running *r, bool *add) {
+static void *running_data(running *r, bool *add)
+{
     bool apart = r->apart.data != NULL;
     *add = r->add && !apart;
     return apart ? r->apart.data : r->to.data;
 }
-static bool running_give(prim_call *c, running *r, weakness w) {
+static bool running_give(prim_call *c, running *r, weakness w)
+{
     if (r->apart.data) {
         for (int64_t i = 0; i < r->to.size; i++) {
             double x = read_f64(r->apart.dtype, r->apart.data, i);
@@ -287,7 +310,8 @@ static bool running_give(prim_call *c, running *r, weakness w) {
 }
 
 /* The shape a @ b has, for a check of the cotangent's. */
-static bool cotangent_fits(prim_call *c, const shaped *g, const shaped *a, const shaped *b, bool row, bool column) {
+static bool cotangent_fits(prim_call *c, const shaped *g, const shaped *a, const shaped *b, bool row, bool column)
+{
     int batch = (a->rank > b->rank ? a->rank : b->rank) - 2, n = batch;
     bool fine = g->rank == batch + !row + !column && from_end(a, 1) == from_end(b, 2);
     for (int i = 0; fine && i < batch; i++) {
@@ -301,7 +325,8 @@ static bool cotangent_fits(prim_call *c, const shaped *g, const shaped *a, const
 }
 
 /* Gives the cotangent of a product the axes that a vector operand took away: [batch, m, n]. */
-static void restore_axes(shaped *g, bool row, bool column) {
+static void restore_axes(shaped *g, bool row, bool column)
+{
     if (row) { /* before the last axis, or at the end */
         int at = column ? g->rank : g->rank - 1;
         for (int i = g->rank; i > at; i--) g->shape[i] = g->shape[i - 1], g->stride[i] = g->stride[i - 1];
@@ -315,7 +340,8 @@ static void restore_axes(shaped *g, bool row, bool column) {
 }
 
 /* All axes before the last as one, of *rows elements at *stride; false when no one stride walks them. */
-static bool leading_as_one(const shaped *s, int64_t *rows, int64_t *stride) {
+static bool leading_as_one(const shaped *s, int64_t *rows, int64_t *stride)
+{
     *rows = s->size ? 1 : shape_size(s->rank - 1, s->shape), *stride = 1;
     if (s->size == 0) return true;
     for (int i = s->rank - 2; i >= 0; i--) {
@@ -329,7 +355,8 @@ static bool leading_as_one(const shaped *s, int64_t *rows, int64_t *stride) {
 
 /* Both transposes of @: left is true for what reaches a (other = b), false for what reaches b. The
    arguments from `first` on are the cotangent, the other operand, and the form of the result. */
-static bool matmul_transpose(prim_call *c, bool left, const value *acc, uint32_t first) {
+static bool matmul_transpose(prim_call *c, bool left, const value *acc, uint32_t first)
+{
     value of = c->args[first + 2]; /* FORM_OTHER: of a symbolic zero, and what reaches that is nothing */
     if (c->args[first].tag == V_ZERO || c->args[first + 1].tag == V_ZERO || (of.tag == V_FORM && of.aux == FORM_OTHER)) {
         c->out = value_retain(*acc);
@@ -405,11 +432,16 @@ bool kern_acc_matmul_b(prim_call *c) { return matmul_transpose(c, false, &c->arg
 /* --- dot -------------------------------------------------------------------------------------------
  * a: [I, k], b: [J, k, L], dot: [I, J, L], where I and J are any axes, L one or none. A scalar on one
  * side has k = 1, and the other side is then all I or all L. For vectors and matrices it is @. */
-typedef struct dot_sizes { int64_t i, j, k, l; int rank; int64_t shape[2 * RANK_MAX]; } dot_sizes;
+typedef struct dot_sizes {
+    int64_t i, j, k, l;
+    int rank;
+    int64_t shape[2 * RANK_MAX];
+} dot_sizes;
 
 static bool is_matmul(const shaped *a, const shaped *b) { return a->rank > 0 && b->rank > 0 && a->rank <= 2 && b->rank <= 2; }
 
-static bool dot_shapes(prim_call *c, const shaped *a, const shaped *b, dot_sizes *s) {
+static bool dot_shapes(prim_call *c, const shaped *a, const shaped *b, dot_sizes *s)
+{
     *s = (dot_sizes){.i = 1, .j = 1, .k = 1, .l = 1};
     if (a->rank == 0 || b->rank == 0) {
         s->i = a->size;
@@ -424,12 +456,12 @@ static bool dot_shapes(prim_call *c, const shaped *a, const shaped *b, dot_sizes
     for (int i = 0; i < a->rank - 1; i++) s->i *= s->shape[s->rank++] = a->shape[i];
     for (int i = 0; i < b->rank - 2; i++) s->j *= s->shape[s->rank++] = b->shape[i];
     if (b->rank > 1) s->l = s->shape[s->rank++] = from_end(b, 1);
-    if (s->rank > RANK_MAX)
-        return prim_fail(c, -1, DIAG_SHAPE, "dot would have rank %d, and the most is %d", s->rank, RANK_MAX);
+    if (s->rank > RANK_MAX) return prim_fail(c, -1, DIAG_SHAPE, "dot would have rank %d, and the most is %d", s->rank, RANK_MAX);
     return true;
 }
 
-bool kern_dot(prim_call *c) {
+bool kern_dot(prim_call *c)
+{
     shaped a, b;
     dot_sizes s;
     if (!arg_shaped(c, 0, &a) || !arg_shaped(c, 1, &b) || !dot_shapes(c, &a, &b, &s)) return false;
@@ -452,7 +484,8 @@ done:
 
 /* left: what reaches a, [I, k], is the sum over J of c[I, J, L] @ b[J, k, L]'; else what reaches b[J] is
    a' @ c[:, J, :]. */
-static bool dot_transpose(prim_call *c, bool left) {
+static bool dot_transpose(prim_call *c, bool left)
+{
     shaped g, o, f;
     dot_sizes s;
     if (!arg_shaped(c, 0, &g) || !arg_shaped(c, 1, &o) || !arg_form(c, 2, &f)) return false;
@@ -500,7 +533,8 @@ bool kern_dot_b(prim_call *c) { return dot_transpose(c, false); }
     for (int64_t i = 0; i < a.size; i++) \
         for (int64_t j = 0; j < b.size; j++) ((T *)r.data)[i * b.size + j] = ((const T *)a.data)[i] * ((const T *)b.data)[j];
 
-bool kern_outer(prim_call *c) {
+bool kern_outer(prim_call *c)
+{
     shaped a, b;
     if (!arg_shaped(c, 0, &a) || !arg_shaped(c, 1, &b)) return false;
     weakness w;
@@ -525,7 +559,8 @@ done:
 }
 
 /* trace(x) is sum(diagonal, axis = 0), bit for bit: the diagonal is a view. */
-bool kern_trace(prim_call *c) {
+bool kern_trace(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     if (x.rank < 2) return prim_fail(c, 0, DIAG_SHAPE, "x has %s, and a diagonal needs two", x.rank ? "one axis" : "no axes");
@@ -541,7 +576,8 @@ bool kern_trace(prim_call *c) {
     return ok;
 }
 
-bool kern_spread_diag(prim_call *c) {
+bool kern_spread_diag(prim_call *c)
+{
     shaped d, f;
     if (!arg_shaped(c, 0, &d) || !arg_form(c, 1, &f)) return false;
     if (f.rank < 2 || !shape_equal(d.rank, d.shape, f.rank - 2, f.shape + 2))

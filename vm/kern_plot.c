@@ -8,7 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool show(prim_call *c, const figure *f) {
+static bool show(prim_call *c, const figure *f)
+{
     struct winsize s;
     if (c->vm->config.write || !isatty(STDOUT_FILENO)) return true;
     int columns = ioctl(STDOUT_FILENO, TIOCGWINSZ, &s) == 0 && s.ws_col > 0 ? s.ws_col : 80;
@@ -20,7 +21,8 @@ static bool show(prim_call *c, const figure *f) {
     return ok;
 }
 
-static bool picture(prim_call *c, int64_t kind) {
+static bool picture(prim_call *c, int64_t kind)
+{
     vm *m = c->vm;
     figure *f = memory_alloc(&m->mem, MEM_OTHER, sizeof *f);
     if (!f) return vm_out_of_memory(m);
@@ -46,13 +48,15 @@ bool kern_plot(prim_call *c) { return picture(c, 0); }
 bool kern_hist(prim_call *c) { return picture(c, 1); }
 bool kern_imshow(prim_call *c) { return picture(c, 2); }
 
-bool kern_save_plot(prim_call *c) {
+bool kern_save_plot(prim_call *c)
+{
     vm *m = c->vm;
     const string *path;
     int64_t w, h;
     c->out = value_none();
     if (!arg_string(c, 0, &path) || !arg_int(c, 1, &w) || !arg_int(c, 2, &h)) return false;
-    if (w < 100 || h < 100 || w > 8000 || h > 8000) return prim_fail(c, w < 100 || w > 8000 ? 1 : 2, DIAG_VALUE, "a picture is 100 to 8,000 wide and high");
+    if (w < 100 || h < 100 || w > 8000 || h > 8000)
+        return prim_fail(c, w < 100 || w > 8000 ? 1 : 2, DIAG_VALUE, "a picture is 100 to 8,000 wide and high");
     const char *dot = strrchr(path->s, '.');
     bool svg = dot && !strcasecmp(dot, ".svg"), png = dot && !strcasecmp(dot, ".png"), txt = dot && !strcasecmp(dot, ".txt");
     if (!svg && !png && !txt) return prim_fail(c, 0, DIAG_FILE, "%s: the suffix says the format, and is none of .svg, .png, .txt", path->s);

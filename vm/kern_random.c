@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <sleef.h>
 
-static bool floats(prim_call *c, void (*draw)(vm *m, dtype d, int64_t n, void *out)) {
+static bool floats(prim_call *c, void (*draw)(vm *m, dtype d, int64_t n, void *out))
+{
     int rank;
     int64_t shape[RANK_MAX];
     result r;
@@ -19,7 +20,8 @@ static bool floats(prim_call *c, void (*draw)(vm *m, dtype d, int64_t n, void *o
 bool kern_rand(prim_call *c) { return floats(c, random_uniform); }
 bool kern_randn(prim_call *c) { return floats(c, random_normal); }
 
-bool kern_randint(prim_call *c) {
+bool kern_randint(prim_call *c)
+{
     int64_t low, high, shape[RANK_MAX];
     int rank;
     result r;
@@ -28,7 +30,10 @@ bool kern_randint(prim_call *c) {
     if (one) high = low, low = 0;
     else if (!arg_int(c, 1, &high)) return false;
     if (low >= high)
-        return prim_fail(c, one ? 0 : 1, DIAG_VALUE, one ? "low, here the end of what begins at 0, must be more than %lld, and is %lld" : "high must be more than low, %lld, and is %lld", (long long)low, (long long)high);
+        return prim_fail(c, one ? 0 : 1, DIAG_VALUE,
+                         one ? "low, here the end of what begins at 0, must be more than %lld, and is %lld"
+                             : "high must be more than low, %lld, and is %lld",
+                         (long long)low, (long long)high);
     if (!arg_shape(c, 2, false, &rank, shape) || !result_open(c, &r, DTYPE_I64, rank, shape)) return false;
     uint64_t range = (uint64_t)high - (uint64_t)low;
     int64_t *x = r.data;
@@ -38,7 +43,8 @@ bool kern_randint(prim_call *c) {
 }
 
 /* x[0..n) = 0..n with its first `take` places shuffled (Fisher and Yates); bits: `take` words. */
-static void shuffle(int64_t n, int64_t take, int64_t *x, const uint64_t *bits) {
+static void shuffle(int64_t n, int64_t take, int64_t *x, const uint64_t *bits)
+{
     for (int64_t i = 0; i < n; i++) x[i] = i;
     for (int64_t i = 0; i < take; i++) {
         int64_t j = i + (int64_t)random_below(bits[i], (uint64_t)(n - i)), t = x[i];
@@ -47,14 +53,19 @@ static void shuffle(int64_t n, int64_t take, int64_t *x, const uint64_t *bits) {
 }
 
 /* Scratch that counts as an array. */
-static void *scratch(prim_call *c, int64_t n) {
+static void *scratch(prim_call *c, int64_t n)
+{
     void *p = memory_array_alloc(&c->vm->mem, (size_t)n * 8);
     if (!p) vm_out_of_memory(c->vm);
     return p;
 }
-static void unscratch(prim_call *c, void *p, int64_t n) { if (p) memory_array_free(&c->vm->mem, p, (size_t)n * 8); }
+static void unscratch(prim_call *c, void *p, int64_t n)
+{
+    if (p) memory_array_free(&c->vm->mem, p, (size_t)n * 8);
+}
 
-bool kern_permutation(prim_call *c) {
+bool kern_permutation(prim_call *c)
+{
     if (c->args[0].tag == V_ARRAY || c->args[0].tag == V_TUPLE) {
         prim_fail(c, 0, DIAG_TYPE, "n is a whole number: how many places to permute");
         vm_help(c->vm, "to shuffle x, write x[permutation(len(x))]");
@@ -78,21 +89,25 @@ bool kern_permutation(prim_call *c) {
 /* --- choice ------------------------------------------------------------------------------------------- */
 
 /* Weights as doubles: one for each of n places, none negative, some positive. */
-static bool weights(prim_call *c, int64_t n, double *p, int64_t *positive) {
+static bool weights(prim_call *c, int64_t n, double *p, int64_t *positive)
+{
     shaped s;
     if (!arg_shaped(c, 3, &s)) return false;
-    if (s.rank != 1 || s.size != n) return prim_fail(c, 3, DIAG_SHAPE, "p must be a vector of %lld weights, one for each place", (long long)n);
+    if (s.rank != 1 || s.size != n)
+        return prim_fail(c, 3, DIAG_SHAPE, "p must be a vector of %lld weights, one for each place", (long long)n);
     copy_converted(&s, DTYPE_F64, p);
     *positive = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (!(p[i] >= 0) || isinf(p[i])) return prim_fail(c, 3, DIAG_VALUE, "p[%lld] is not a weight: it must be finite and not negative", (long long)i);
+        if (!(p[i] >= 0) || isinf(p[i]))
+            return prim_fail(c, 3, DIAG_VALUE, "p[%lld] is not a weight: it must be finite and not negative", (long long)i);
         *positive += p[i] > 0;
     }
     return *positive > 0 || prim_fail(c, 3, DIAG_VALUE, "all weights are zero");
 }
 
 /* Each pick independent: the first place whose running sum passes u times the total. */
-static void pick_weighted(int64_t n, double *p, int64_t count, const uint64_t *bits, int64_t *x) {
+static void pick_weighted(int64_t n, double *p, int64_t count, const uint64_t *bits, int64_t *x)
+{
     int64_t last = 0;
     for (int64_t i = 0; i < n; i++)
         if (p[i] > 0) last = i;
@@ -109,14 +124,19 @@ static void pick_weighted(int64_t n, double *p, int64_t count, const uint64_t *b
     }
 }
 
-typedef struct ticket { double key; int64_t place; } ticket;
-static int by_key(const void *a, const void *b) {
+typedef struct ticket {
+    double key;
+    int64_t place;
+} ticket;
+static int by_key(const void *a, const void *b)
+{
     const ticket *x = a, *y = b;
     return x->key < y->key ? -1 : x->key > y->key ? 1 : (x->place > y->place) - (x->place < y->place);
 }
 /* Without replacement: the places with the smallest exponential waiting times -log(u) / p (Efraimidis
    and Spirakis, 2006). bits: n words. */
-static bool pick_distinct(prim_call *c, int64_t n, const double *p, int64_t count, const uint64_t *bits, int64_t *x) {
+static bool pick_distinct(prim_call *c, int64_t n, const double *p, int64_t count, const uint64_t *bits, int64_t *x)
+{
     ticket *t = scratch(c, 2 * n);
     if (!t) return false;
     for (int64_t i = 0; i < n; i++) {
@@ -130,7 +150,8 @@ static bool pick_distinct(prim_call *c, int64_t n, const double *p, int64_t coun
 }
 
 /* count places of 0..n into x. */
-static bool pick(prim_call *c, int64_t n, int64_t count, bool replace, int64_t *x) {
+static bool pick(prim_call *c, int64_t n, int64_t count, bool replace, int64_t *x)
+{
     bool weighted = c->args[3].tag != V_NONE;
     int64_t words = !replace && weighted ? n : count, positive = n;
     double *p = NULL;
@@ -139,7 +160,10 @@ static bool pick(prim_call *c, int64_t n, int64_t count, bool replace, int64_t *
     bool ok = bits && (!weighted || ((p = scratch(c, n)) && weights(c, n, p, &positive)));
     if (ok && !replace && count > positive)
         ok = prim_fail(c, 1, DIAG_VALUE, "%lld distinct picks from %lld place%s; give replace = true, or pick fewer", (long long)count,
-                       (long long)positive, weighted ? "s of positive weight" : positive == 1 ? "" : "s");
+                       (long long)positive,
+                       weighted        ? "s of positive weight"
+                       : positive == 1 ? ""
+                                       : "s");
     if (ok && !replace && !weighted) ok = (all = scratch(c, n)) != NULL;
     if (ok) {
         random_words(c->vm, words, bits);
@@ -155,7 +179,8 @@ static bool pick(prim_call *c, int64_t n, int64_t count, bool replace, int64_t *
     return ok;
 }
 
-static bool holds_floats(value v, int depth) {
+static bool holds_floats(value v, int depth)
+{
     if (value_is_float(v)) return !v.weak;
     if (v.tag == V_ARRAY) return as_array(v)->dtype >= DTYPE_F32;
     if (v.tag == V_TUPLE && depth < 8) {
@@ -166,7 +191,8 @@ static bool holds_floats(value v, int depth) {
     return v.tag == V_TUPLE || v.tag == V_RECORD;
 }
 
-bool kern_choice(prim_call *c) {
+bool kern_choice(prim_call *c)
+{
     value a = c->args[0];
     bool replace, vector = a.tag == V_ARRAY && as_array(a)->rank == 1;
     int64_t n, shape[RANK_MAX];
@@ -205,12 +231,14 @@ bool kern_choice(prim_call *c) {
     const array *from = as_array(a);
     if (!result_open(c, &picks, (dtype)from->dtype, rank, shape)) return result_drop(c, &r);
     for (int64_t i = 0; i < r.size; i++)
-        memcpy(element(picks.dtype, picks.data, i), element(picks.dtype, from->data, place[i] * array_stride(from)[0]), dtype_size[picks.dtype]);
+        memcpy(element(picks.dtype, picks.data, i), element(picks.dtype, from->data, place[i] * array_stride(from)[0]),
+               dtype_size[picks.dtype]);
     result_drop(c, &r);
     return result_give(c, &picks);
 }
 
-bool kern_seed(prim_call *c) {
+bool kern_seed(prim_call *c)
+{
     random_state *s = &c->vm->random, to = *s;
     value v = c->args[0];
     if (v.tag == V_ARRAY) {

@@ -10,7 +10,8 @@
 /* An i64 or bool reduction over one output. */
 typedef bool whole_fold(const int64_t *x, int64_t n, __int128 *acc);
 
-static bool fold_sum(const int64_t *x, int64_t n, __int128 *acc) {
+static bool fold_sum(const int64_t *x, int64_t n, __int128 *acc)
+{
     int64_t low = 0, high = 0; /* halves: neither can overflow within a block */
     for (int64_t i = 0; i < n; i++) {
         low += x[i] & 0xffffffff;
@@ -19,30 +20,34 @@ static bool fold_sum(const int64_t *x, int64_t n, __int128 *acc) {
     *acc += (__int128)high * 4294967296 + low;
     return true;
 }
-static bool fold_prod(const int64_t *x, int64_t n, __int128 *acc) {
+static bool fold_prod(const int64_t *x, int64_t n, __int128 *acc)
+{
     __int128 limit = (__int128)1 << 63, p = *acc;
     for (int64_t i = 0; i < n; i++) {
         p *= x[i];
-        if (x[i] == 0) break; /* nothing after matters, and what came before does not */
+        if (x[i] == 0) break;                                                /* nothing after matters, and what came before does not */
         if (p > limit || p < -limit) p = p > 0 ? limit << 1 : -(limit << 1); /* sticks until a zero */
     }
     *acc = p;
     return p != 0;
 }
-static bool fold_max(const int64_t *x, int64_t n, __int128 *acc) {
+static bool fold_max(const int64_t *x, int64_t n, __int128 *acc)
+{
     int64_t m = (int64_t)*acc;
     for (int64_t i = 0; i < n; i++) m = x[i] > m ? x[i] : m;
     *acc = m;
     return true;
 }
-static bool fold_min(const int64_t *x, int64_t n, __int128 *acc) {
+static bool fold_min(const int64_t *x, int64_t n, __int128 *acc)
+{
     int64_t m = (int64_t)*acc;
     for (int64_t i = 0; i < n; i++) m = x[i] < m ? x[i] : m;
     *acc = m;
     return true;
 }
 
-static bool reduce_whole(prim_call *c, const shaped *x, const reduce_axes *r, reduce_op op, dtype d) {
+static bool reduce_whole(prim_call *c, const shaped *x, const reduce_axes *r, reduce_op op, dtype d)
+{
     static whole_fold *const folds[] = {fold_sum, fold_prod, fold_max, fold_min};
     const __int128 start[] = {0, 1, INT64_MIN, INT64_MAX};
     result out;
@@ -71,13 +76,14 @@ static bool reduce_whole(prim_call *c, const shaped *x, const reduce_axes *r, re
     return result_give(c, &out);
 }
 
-static bool reduce_kernel(prim_call *c, reduce_op op) {
+static bool reduce_kernel(prim_call *c, reduce_op op)
+{
     shaped x;
     reduce_axes r;
     if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, 2, &r)) return false;
-    if (op >= REDUCE_MAX && r.n == 0 && r.outs > 0) return prim_fail(c, 0, DIAG_VALUE, "there is no %s of no elements", op == REDUCE_MAX ? "largest" : "smallest");
-    if (x.dtype < DTYPE_F32)
-        return reduce_whole(c, &x, &r, op, op >= REDUCE_MAX ? x.dtype : DTYPE_I64);
+    if (op >= REDUCE_MAX && r.n == 0 && r.outs > 0)
+        return prim_fail(c, 0, DIAG_VALUE, "there is no %s of no elements", op == REDUCE_MAX ? "largest" : "smallest");
+    if (x.dtype < DTYPE_F32) return reduce_whole(c, &x, &r, op, op >= REDUCE_MAX ? x.dtype : DTYPE_I64);
     result out;
     if (!result_open(c, &out, x.dtype, r.rank, r.shape)) return false;
     if (!reduce_run(c->vm, &x, &r, op, TERM_X, NULL, out.data)) return result_drop(c, &out);
@@ -89,12 +95,11 @@ bool kern_max(prim_call *c) { return reduce_kernel(c, REDUCE_MAX); }
 bool kern_min(prim_call *c) { return reduce_kernel(c, REDUCE_MIN); }
 
 /* The result's dtype for reductions that give floats. */
-static dtype float_of(prim_call *c, const shaped *x) {
-    return x->dtype >= DTYPE_F32 ? x->dtype : c->vm->config.float_dtype;
-}
+static dtype float_of(prim_call *c, const shaped *x) { return x->dtype >= DTYPE_F32 ? x->dtype : c->vm->config.float_dtype; }
 
 /* Room for outs values of the dtype that x is reduced in, when the result cannot hold them. */
-static void *work_open(prim_call *c, const reduce_axes *r, dtype d, size_t *bytes) {
+static void *work_open(prim_call *c, const reduce_axes *r, dtype d, size_t *bytes)
+{
     *bytes = (size_t)r->outs * dtype_size[d];
     void *p = memory_alloc(&c->vm->mem, MEM_OTHER, *bytes);
     if (!p) vm_out_of_memory(c->vm);
@@ -103,7 +108,8 @@ static void *work_open(prim_call *c, const reduce_axes *r, dtype d, size_t *byte
 static void work_close(prim_call *c, void *p, size_t bytes) { memory_free(&c->vm->mem, MEM_OTHER, p, bytes); }
 
 /* work[i] = work[i] / by, in its own dtype; then the square root when asked; stored in out. */
-static void finish_into(result *out, dtype d, void *work, int64_t n, double by, bool root) {
+static void finish_into(result *out, dtype d, void *work, int64_t n, double by, bool root)
+{
     for (int64_t i = 0; i < n; i++) {
         if (d == DTYPE_F32) {
             float v = ((float *)work)[i] / (float)by;
@@ -115,7 +121,8 @@ static void finish_into(result *out, dtype d, void *work, int64_t n, double by, 
     }
 }
 
-bool kern_mean(prim_call *c) {
+bool kern_mean(prim_call *c)
+{
     shaped x;
     reduce_axes r;
     result out;
@@ -132,7 +139,8 @@ bool kern_mean(prim_call *c) {
 }
 
 /* var and std: the mean by one tree, the squares about it by another. (x, axis, ddof, keepdims) */
-static bool spread_kernel(prim_call *c, bool root) {
+static bool spread_kernel(prim_call *c, bool root)
+{
     shaped x;
     reduce_axes r;
     result out;
@@ -149,8 +157,7 @@ static bool spread_kernel(prim_call *c, bool root) {
         if (!reduce_run(c->vm, &x, &r, REDUCE_SUM, TERM_DEVIATION, mu, sum)) ok = result_drop(c, &out);
         double by = (double)r.n - ddof;
         if (ok) finish_into(&out, d, sum, r.outs, by > 0 ? by : 0, root);
-    } else if (ok)
-        ok = result_drop(c, &out);
+    } else if (ok) ok = result_drop(c, &out);
     if (mu) work_close(c, mu, bytes);
     if (sum) work_close(c, sum, bytes);
     return ok && result_give(c, &out);
@@ -158,7 +165,8 @@ static bool spread_kernel(prim_call *c, bool root) {
 bool kern_var(prim_call *c) { return spread_kernel(c, false); }
 bool kern_std(prim_call *c) { return spread_kernel(c, true); }
 
-bool kern_norm(prim_call *c) {
+bool kern_norm(prim_call *c)
+{
     shaped x;
     reduce_axes r;
     result out;
@@ -177,7 +185,8 @@ bool kern_norm(prim_call *c) {
 /* --- softmax and its kin ---------------------------------------------------------------------- */
 
 /* The largest of each output, 0 where it is infinite (so that inf - inf does not arise from -inf alone). */
-static void calm(dtype d, void *mu, int64_t n) {
+static void calm(dtype d, void *mu, int64_t n)
+{
     for (int64_t i = 0; i < n; i++) {
         if (d == DTYPE_F32 && isinf(((float *)mu)[i])) ((float *)mu)[i] = 0;
         if (d == DTYPE_F64 && isinf(((double *)mu)[i])) ((double *)mu)[i] = 0;
@@ -185,7 +194,8 @@ static void calm(dtype d, void *mu, int64_t n) {
 }
 
 /* Replaces *a, which it owns, by p(*a) or p(*a, b). */
-static bool step(vm *m, enum prim_id p, value *a, value b) {
+static bool step(vm *m, enum prim_id p, value *a, value b)
+{
     value args[2] = {*a, b}, out;
     if (!prim_apply(m, &prims[p], args, b.tag == V_UNDEF ? 1 : 2, 1, &out)) return false;
     value_release(m, *a);
@@ -196,7 +206,8 @@ static bool step(vm *m, enum prim_id p, value *a, value b) {
 /* With m the largest along the axes: of x, e = exp(x - m) and s = sum(e): m + log(s), e / s, or x - m - log(s).
    The steps are the elementwise primitives themselves, so the bits are those of writing them out. */
 typedef enum soft_kind { SOFT_SUM, SOFT_MAX, SOFT_LOG } soft_kind;
-static bool soft_kernel(prim_call *c, soft_kind kind) {
+static bool soft_kernel(prim_call *c, soft_kind kind)
+{
     vm *m = c->vm;
     shaped x;
     reduce_axes r, kept;
@@ -249,12 +260,12 @@ bool kern_log_softmax(prim_call *c) { return soft_kernel(c, SOFT_LOG); }
 /* --- for rules -------------------------------------------------------------------------------- */
 
 /* (c, f, axis, keepdims): a reduction's cotangent spread back over the shape of form f. */
-bool kern_unreduce(prim_call *c) {
+bool kern_unreduce(prim_call *c)
+{
     shaped g, f;
     int axes[RANK_MAX], n;
     bool keep;
-    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_axes(c, 2, f.rank, axes, &n) || !arg_bool(c, 3, &keep))
-        return false;
+    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_axes(c, 2, f.rank, axes, &n) || !arg_bool(c, 3, &keep)) return false;
     int64_t stride[RANK_MAX];
     int next = 0, k = 0;
     for (int i = 0; i < f.rank; i++) {
@@ -277,7 +288,8 @@ bool kern_unreduce(prim_call *c) {
 }
 
 /* (f, axis): how many elements of form f are reduced into each output, as i64. */
-bool kern_reduced_count(prim_call *c) {
+bool kern_reduced_count(prim_call *c)
+{
     shaped x;
     reduce_axes r;
     if (!arg_form(c, 0, &x) || !arg_reduce_axes(c, &x, 1, -1, &r)) return false;
@@ -286,7 +298,8 @@ bool kern_reduced_count(prim_call *c) {
 }
 
 /* (x, y, axis, keepdims): 1/k at the k elements of x that equal their y (NaN equals NaN), else 0. */
-bool kern_ties(prim_call *c) {
+bool kern_ties(prim_call *c)
+{
     shaped x, f;
     reduce_axes r, o;
     array *own;

@@ -7,9 +7,14 @@
 #include "index.h"
 
 /* A dense array as [outer, n, inner], stepping along n. */
-typedef struct lines { int64_t outer, n, inner; int rank; int64_t shape[RANK_MAX]; } lines;
+typedef struct lines {
+    int64_t outer, n, inner;
+    int rank;
+    int64_t shape[RANK_MAX];
+} lines;
 
-static bool lines_of(prim_call *c, const shaped *x, uint32_t axis_arg, lines *l) {
+static bool lines_of(prim_call *c, const shaped *x, uint32_t axis_arg, lines *l)
+{
     int axis;
     if (c->args[axis_arg].tag == V_NONE) {
         *l = (lines){1, x->size, 1, 1, {x->size}};
@@ -27,17 +32,18 @@ static bool lines_of(prim_call *c, const shaped *x, uint32_t axis_arg, lines *l)
 
 typedef enum scan_kind { SCAN_SUM, SCAN_PROD, SCAN_MAX } scan_kind;
 
-#define SCAN(T, EXPR)                                                                                         \
-    {                                                                                                         \
-        const T *u = (const T *)in + o * l->n * l->inner;                                                     \
-        T *v = (T *)out + o * l->n * l->inner;                                                                \
-        memcpy(v, u, (size_t)l->inner * sizeof(T));                                                           \
-        for (int64_t i = l->inner; i < l->n * l->inner; i++) {                                                \
-            T a = v[i - l->inner], b = u[i];                                                                  \
-            v[i] = EXPR;                                                                                      \
-        }                                                                                                     \
+#define SCAN(T, EXPR) \
+    { \
+        const T *u = (const T *)in + o * l->n * l->inner; \
+        T *v = (T *)out + o * l->n * l->inner; \
+        memcpy(v, u, (size_t)l->inner * sizeof(T)); \
+        for (int64_t i = l->inner; i < l->n * l->inner; i++) { \
+            T a = v[i - l->inner], b = u[i]; \
+            v[i] = EXPR; \
+        } \
     }
-static bool scan_i64(scan_kind k, const lines *l, const int64_t *in, int64_t *out) {
+static bool scan_i64(scan_kind k, const lines *l, const int64_t *in, int64_t *out)
+{
     for (int64_t o = 0; o < l->outer; o++)
         for (int64_t i = 0; i < l->n * l->inner; i++) {
             int64_t p = o * l->n * l->inner + i, *y = &out[p], a = i < l->inner ? 0 : out[p - l->inner];
@@ -49,7 +55,8 @@ static bool scan_i64(scan_kind k, const lines *l, const int64_t *in, int64_t *ou
     return true;
 }
 
-static bool scan_kernel(prim_call *c, scan_kind kind) {
+static bool scan_kernel(prim_call *c, scan_kind kind)
+{
     shaped x;
     lines line, *l = &line;
     result r;
@@ -71,11 +78,11 @@ static bool scan_kernel(prim_call *c, scan_kind kind) {
             for (int64_t o = 0; o < l->outer; o++) {
                 if (d == DTYPE_F32) {
                     if (kind == SCAN_SUM) SCAN(float, a + b)
-                    else if (kind == SCAN_PROD) SCAN(float, a * b)
+                    else if (kind == SCAN_PROD) SCAN(float, a *b)
                     else SCAN(float, a >= b || a != a ? a : b)
                 } else {
                     if (kind == SCAN_SUM) SCAN(double, a + b)
-                    else if (kind == SCAN_PROD) SCAN(double, a * b)
+                    else if (kind == SCAN_PROD) SCAN(double, a *b)
                     else SCAN(double, a >= b || a != a ? a : b)
                 }
             }
@@ -89,7 +96,8 @@ bool kern_cumprod(prim_call *c) { return scan_kernel(c, SCAN_PROD); }
 bool kern_cummax(prim_call *c) { return scan_kernel(c, SCAN_MAX); }
 
 /* (x, axis): the place along the axis where each running maximum was first reached. */
-bool kern_cummax_at(prim_call *c) {
+bool kern_cummax_at(prim_call *c)
+{
     shaped x;
     lines l;
     result r;
@@ -112,23 +120,25 @@ bool kern_cummax_at(prim_call *c) {
 }
 
 /* Both a and b as dense arrays of one float dtype. */
-static dtype common_float(const shaped *a, const shaped *b) {
+static dtype common_float(const shaped *a, const shaped *b)
+{
     bool f32 = (a->dtype == DTYPE_F32 && (b->dtype == DTYPE_F32 || b->weak)) || (b->dtype == DTYPE_F32 && a->weak);
     return f32 ? DTYPE_F32 : DTYPE_F64;
 }
 
-#define RECUR(T)                                                                                              \
-    for (int64_t o = 0; o < l.outer; o++)                                                                     \
-        for (int64_t q = 0; q < l.n; q++) {                                                                   \
-            int64_t i = reverse ? l.n - 1 - q : q, step = reverse ? l.inner : -l.inner;                       \
-            for (int64_t j = 0; j < l.inner; j++) {                                                           \
-                int64_t p = (o * l.n + i) * l.inner + j;                                                      \
-                T bi = ((const T *)b.data)[p];                                                                \
-                ((T *)r.data)[p] = q ? bi + ((const T *)a.data)[p] * ((T *)r.data)[p + step] : bi;            \
-            }                                                                                                 \
+#define RECUR(T) \
+    for (int64_t o = 0; o < l.outer; o++) \
+        for (int64_t q = 0; q < l.n; q++) { \
+            int64_t i = reverse ? l.n - 1 - q : q, step = reverse ? l.inner : -l.inner; \
+            for (int64_t j = 0; j < l.inner; j++) { \
+                int64_t p = (o * l.n + i) * l.inner + j; \
+                T bi = ((const T *)b.data)[p]; \
+                ((T *)r.data)[p] = q ? bi + ((const T *)a.data)[p] * ((T *)r.data)[p + step] : bi; \
+            } \
         }
 /* (a, b, axis, reverse): s[i] = b[i] + a[i] s[i - 1], or s[i + 1] in reverse. */
-bool kern_linrec(prim_call *c) {
+bool kern_linrec(prim_call *c)
+{
     shaped a, b;
     lines l;
     result r;
@@ -139,7 +149,11 @@ bool kern_linrec(prim_call *c) {
     dtype d = common_float(&a, &b);
     bool ok = arg_dense(c, 0, d, &a, &oa) && arg_dense(c, 1, d, &b, &ob) && result_open(c, &r, d, l.rank, l.shape);
     if (ok) {
-        if (d == DTYPE_F32) { RECUR(float) } else { RECUR(double) }
+        if (d == DTYPE_F32) {
+            RECUR(float)
+        } else {
+            RECUR(double)
+        }
     }
     release_array(c->vm, oa);
     release_array(c->vm, ob);
@@ -147,7 +161,8 @@ bool kern_linrec(prim_call *c) {
 }
 
 /* (x, axis, by, fill): y[i] = x[i - by], fill where there is none. */
-bool kern_shift(prim_call *c) {
+bool kern_shift(prim_call *c)
+{
     shaped x;
     lines l;
     result r;
@@ -162,8 +177,7 @@ bool kern_shift(prim_call *c) {
         for (int64_t o = 0; o < l.outer; o++)
             for (int64_t i = 0; i < l.n; i++) {
                 int64_t p = (o * l.n + i) * l.inner, q = i - by;
-                if (q >= 0 && q < l.n)
-                    memcpy(element(x.dtype, r.data, p), element(x.dtype, x.data, (o * l.n + q) * l.inner), row);
+                if (q >= 0 && q < l.n) memcpy(element(x.dtype, r.data, p), element(x.dtype, x.data, (o * l.n + q) * l.inner), row);
                 else
                     for (int64_t j = 0; j < l.inner; j++) write_f64(x.dtype, r.data, p + j, fill);
             }
@@ -172,18 +186,19 @@ bool kern_shift(prim_call *c) {
     return ok && result_give(c, &r);
 }
 
-#define BEFORE(T)                                                                                             \
-    for (int64_t o = 0; o < outer; o++) {                                                                     \
-        const T *v = (const T *)x.data + o * n;                                                               \
-        T *y = (T *)r.data + o * n, p = 1;                                                                    \
-        for (int64_t q = 0; q < n; q++) {                                                                     \
-            int64_t i = reverse ? n - 1 - q : q;                                                              \
-            y[i] = p;                                                                                         \
-            p *= v[i];                                                                                        \
-        }                                                                                                     \
+#define BEFORE(T) \
+    for (int64_t o = 0; o < outer; o++) { \
+        const T *v = (const T *)x.data + o * n; \
+        T *y = (T *)r.data + o * n, p = 1; \
+        for (int64_t q = 0; q < n; q++) { \
+            int64_t i = reverse ? n - 1 - q : q; \
+            y[i] = p; \
+            p *= v[i]; \
+        } \
     }
 /* (x, reverse): along the last axis, the product of all elements before (after) each one. */
-bool kern_cumprod_before(prim_call *c) {
+bool kern_cumprod_before(prim_call *c)
+{
     shaped x;
     result r;
     array *own;
@@ -194,14 +209,19 @@ bool kern_cumprod_before(prim_call *c) {
     bool ok = result_open(c, &r, d, x.rank, x.shape);
     int64_t n = x.rank ? x.shape[x.rank - 1] : 1, outer = n ? x.size / n : 0;
     if (ok) {
-        if (d == DTYPE_F32) { BEFORE(float) } else { BEFORE(double) }
+        if (d == DTYPE_F32) {
+            BEFORE(float)
+        } else {
+            BEFORE(double)
+        }
     }
     release_array(c->vm, own);
     return ok && result_give(c, &r);
 }
 
 /* (x, axis): [kept axes…, all elements of the reduced axes in order]. */
-bool kern_flat(prim_call *c) {
+bool kern_flat(prim_call *c)
+{
     shaped x;
     reduce_axes r;
     result out;
@@ -218,7 +238,8 @@ bool kern_flat(prim_call *c) {
 }
 
 /* (c, f, axis): the inverse of flat for a result of form f. */
-bool kern_unflat(prim_call *c) {
+bool kern_unflat(prim_call *c)
+{
     shaped x, f;
     int axes[RANK_MAX], n;
     reduce_axes r;

@@ -5,7 +5,8 @@
 
 /* --- questions -------------------------------------------------------------------------------- */
 
-bool kern_shape(prim_call *c) {
+bool kern_shape(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     tuple *t = tuple_new(c->vm, (uint32_t)x.rank, (uint32_t)x.rank);
@@ -14,19 +15,22 @@ bool kern_shape(prim_call *c) {
     c->out = value_object(&t->h);
     return true;
 }
-bool kern_size(prim_call *c) {
+bool kern_size(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     c->out = value_i64(x.size);
     return true;
 }
-bool kern_rank(prim_call *c) {
+bool kern_rank(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     c->out = value_i64(x.rank);
     return true;
 }
-bool kern_dtype(prim_call *c) {
+bool kern_dtype(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     const char *name = dtype_name(x.weak ? c->vm->config.float_dtype : x.dtype);
@@ -39,7 +43,8 @@ bool kern_dtype(prim_call *c) {
 /* --- reshape ---------------------------------------------------------------------------------- */
 
 /* args[0] with another shape of the same size. */
-static bool give_reshaped(prim_call *c, int rank, const int64_t *shape) {
+static bool give_reshaped(prim_call *c, int rank, const int64_t *shape)
+{
     const value *x = &c->args[0];
     int64_t stride[RANK_MAX];
     dense_strides(rank, shape, stride);
@@ -56,20 +61,22 @@ static bool give_reshaped(prim_call *c, int rank, const int64_t *shape) {
     return give_array(c, v);
 }
 
-static bool reshape_failed(prim_call *c, int arg, const shaped *x, int rank, const int64_t *shape) {
+static bool reshape_failed(prim_call *c, int arg, const shaped *x, int rank, const int64_t *shape)
+{
     text a, b;
     text_open(&a, &c->vm->mem);
     text_open(&b, &c->vm->mem);
     shape_print(x->rank, x->shape, &a);
     shape_print(rank, shape, &b);
-    prim_fail(c, arg, DIAG_SHAPE, "x has shape %s, %lld element%s, and they do not fill the shape %s", text_str(&a),
-              (long long)x->size, x->size == 1 ? "" : "s", text_str(&b));
+    prim_fail(c, arg, DIAG_SHAPE, "x has shape %s, %lld element%s, and they do not fill the shape %s", text_str(&a), (long long)x->size,
+              x->size == 1 ? "" : "s", text_str(&b));
     text_close(&a);
     text_close(&b);
     return false;
 }
 
-bool kern_reshape(prim_call *c) {
+bool kern_reshape(prim_call *c)
+{
     shaped x;
     int rank, unknown = -1;
     int64_t shape[RANK_MAX], rest = 1;
@@ -81,20 +88,21 @@ bool kern_reshape(prim_call *c) {
     if (unknown >= 0) {
         if (rest == 0 || x.size % rest) return reshape_failed(c, 1, &x, rank, shape);
         shape[unknown] = x.size / rest;
-    } else if (rest != x.size)
-        return reshape_failed(c, 1, &x, rank, shape);
+    } else if (rest != x.size) return reshape_failed(c, 1, &x, rank, shape);
     return give_reshaped(c, rank, shape);
 }
 
 /* (c, f): reshaped to form f. */
-bool kern_reshape_to(prim_call *c) {
+bool kern_reshape_to(prim_call *c)
+{
     shaped x, f;
     if (!arg_shaped(c, 0, &x) || !arg_form(c, 1, &f)) return false;
     if (x.size != f.size) return reshape_failed(c, 0, &x, f.rank, f.shape);
     return give_reshaped(c, f.rank, f.shape);
 }
 
-bool kern_squeeze(prim_call *c) {
+bool kern_squeeze(prim_call *c)
+{
     shaped x;
     int axes[RANK_MAX], n, rank = 0, next = 0;
     int64_t shape[RANK_MAX], stride[RANK_MAX];
@@ -114,7 +122,8 @@ bool kern_squeeze(prim_call *c) {
 
 /* --- axes in another order --------------------------------------------------------------------- */
 
-static bool give_permuted(prim_call *c, const shaped *x, const int *axes) {
+static bool give_permuted(prim_call *c, const shaped *x, const int *axes)
+{
     int64_t shape[RANK_MAX], stride[RANK_MAX];
     bool same = true;
     for (int i = 0; i < x->rank; i++) {
@@ -129,7 +138,8 @@ static bool give_permuted(prim_call *c, const shaped *x, const int *axes) {
     return give_view(c, &c->args[0], x->rank, shape, stride, 0);
 }
 
-bool kern_transpose(prim_call *c) {
+bool kern_transpose(prim_call *c)
+{
     shaped x;
     int axes[RANK_MAX], n = 0;
     int64_t named[RANK_MAX];
@@ -139,8 +149,7 @@ bool kern_transpose(prim_call *c) {
         return give_permuted(c, &x, axes);
     }
     if (!arg_wholes(c, 1, RANK_MAX, &n, named)) return false;
-    if (n != x.rank)
-        return prim_fail(c, 1, DIAG_SHAPE, "axes names %d ax%s and x has %d", n, n == 1 ? "is" : "es", x.rank);
+    if (n != x.rank) return prim_fail(c, 1, DIAG_SHAPE, "axes names %d ax%s and x has %d", n, n == 1 ? "is" : "es", x.rank);
     bool seen[RANK_MAX] = {0};
     for (int i = 0; i < n; i++) {
         int64_t a = named[i] < 0 ? named[i] + n : named[i];
@@ -153,7 +162,8 @@ bool kern_transpose(prim_call *c) {
 }
 
 /* (axes): the order that undoes transpose by axes; none for none. */
-bool kern_inverse_axes(prim_call *c) {
+bool kern_inverse_axes(prim_call *c)
+{
     if (c->args[0].tag == V_NONE) {
         c->out = value_none();
         return true;
@@ -168,13 +178,15 @@ bool kern_inverse_axes(prim_call *c) {
     return true;
 }
 
-static bool swap_two(prim_call *c, const shaped *x, int a, int b) {
+static bool swap_two(prim_call *c, const shaped *x, int a, int b)
+{
     int axes[RANK_MAX];
     for (int i = 0; i < x->rank; i++) axes[i] = i == a ? b : i == b ? a : i;
     return give_permuted(c, x, axes);
 }
 
-bool kern_swap_axes(prim_call *c) {
+bool kern_swap_axes(prim_call *c)
+{
     shaped x;
     int a, b;
     if (!arg_shaped(c, 0, &x) || !arg_axis(c, 1, x.rank, &a) || !arg_axis(c, 2, x.rank, &b)) return false;
@@ -182,13 +194,15 @@ bool kern_swap_axes(prim_call *c) {
     return swap_two(c, &x, a, b);
 }
 
-bool kern_transpose_last(prim_call *c) {
+bool kern_transpose_last(prim_call *c)
+{
     shaped x;
     if (!arg_shaped(c, 0, &x)) return false;
     return swap_two(c, &x, x.rank < 2 ? 0 : x.rank - 2, x.rank < 2 ? 0 : x.rank - 1);
 }
 
-bool kern_flip(prim_call *c) {
+bool kern_flip(prim_call *c)
+{
     shaped x;
     int axes[RANK_MAX], n;
     int64_t offset = 0;
@@ -202,7 +216,8 @@ bool kern_flip(prim_call *c) {
 
 /* --- expand ------------------------------------------------------------------------------------ */
 
-bool kern_expand(prim_call *c) {
+bool kern_expand(prim_call *c)
+{
     shaped x;
     int rank;
     int64_t shape[RANK_MAX], stride[RANK_MAX];
@@ -213,8 +228,8 @@ bool kern_expand(prim_call *c) {
         text_open(&b, &c->vm->mem);
         shape_print(x.rank, x.shape, &a);
         shape_print(rank, shape, &b);
-        prim_fail(c, 1, DIAG_SHAPE, "x of shape %s does not expand to %s: axes align from the last, and only those of 1 grow",
-                  text_str(&a), text_str(&b));
+        prim_fail(c, 1, DIAG_SHAPE, "x of shape %s does not expand to %s: axes align from the last, and only those of 1 grow", text_str(&a),
+                  text_str(&b));
         text_close(&a);
         text_close(&b);
         return false;

@@ -5,10 +5,16 @@
 #include "index.h"
 #include "reduce.h"
 
-typedef struct sort_room { double *fk, *ft; int64_t *ik, *it, *at, *tmp; size_t bytes; void *p; } sort_room;
+typedef struct sort_room {
+    double *fk, *ft;
+    int64_t *ik, *it, *at, *tmp;
+    size_t bytes;
+    void *p;
+} sort_room;
 
 /* Scratch for lines of n elements. */
-static bool room_open(vm *m, int64_t n, sort_room *s) {
+static bool room_open(vm *m, int64_t n, sort_room *s)
+{
     s->bytes = (size_t)n * 4 * sizeof(int64_t) + sizeof(int64_t);
     s->p = memory_alloc(&m->mem, MEM_OTHER, s->bytes);
     if (!s->p) return vm_out_of_memory(m);
@@ -20,49 +26,49 @@ static bool room_open(vm *m, int64_t n, sort_room *s) {
 static void room_close(vm *m, sort_room *s) { memory_free(&m->mem, MEM_OTHER, s->p, s->bytes); }
 
 /* Stable bottom-up merge sort of k[0..n) with places p; runs of 8 by insertion. */
-#define SORTER(T, NAME)                                                                                       \
-    static inline bool NAME##_before(T a, T b, bool down) {                                                   \
-        return (down ? a > b : a < b) || (b != b && a == a);                                                  \
-    }                                                                                                         \
-    static void NAME(T *k, T *kt, int64_t *p, int64_t *pt, int64_t n, bool down) {                            \
-        for (int64_t i = 0; i < n; i++) p[i] = i;                                                             \
-        for (int64_t lo = 0; lo < n; lo += 8)                                                                 \
-            for (int64_t i = lo + 1; i < n && i < lo + 8; i++) {                                              \
-                T x = k[i];                                                                                   \
-                int64_t q = p[i], j = i;                                                                      \
-                for (; j > lo && NAME##_before(x, k[j - 1], down); j--) k[j] = k[j - 1], p[j] = p[j - 1];     \
-                k[j] = x, p[j] = q;                                                                           \
-            }                                                                                                 \
-        T *from = k, *to = kt;                                                                                \
-        int64_t *pf = p, *pg = pt;                                                                            \
-        for (int64_t w = 8; w < n; w *= 2) {                                                                  \
-            for (int64_t lo = 0; lo < n; lo += 2 * w) {                                                       \
-                int64_t mid = lo + w < n ? lo + w : n, hi = lo + 2 * w < n ? lo + 2 * w : n;                  \
-                int64_t i = lo, j = mid, o = lo;                                                              \
-                while (i < mid && j < hi) {                                                                   \
-                    bool right = NAME##_before(from[j], from[i], down);                                       \
-                    int64_t s = right ? j : i;                                                                \
-                    to[o] = from[s], pg[o++] = pf[s];                                                         \
-                    j += right, i += !right;                                                                  \
-                }                                                                                             \
-                for (; i < mid; i++) to[o] = from[i], pg[o++] = pf[i];                                        \
-                for (; j < hi; j++) to[o] = from[j], pg[o++] = pf[j];                                         \
-            }                                                                                                 \
-            T *a = from;                                                                                      \
-            from = to, to = a;                                                                                \
-            int64_t *b = pf;                                                                                  \
-            pf = pg, pg = b;                                                                                  \
-        }                                                                                                     \
-        if (from != k) {                                                                                      \
-            memcpy(k, from, (size_t)n * sizeof(T));                                                           \
-            memcpy(p, pf, (size_t)n * sizeof(int64_t));                                                       \
-        }                                                                                                     \
+#define SORTER(T, NAME) \
+    static inline bool NAME##_before(T a, T b, bool down) { return (down ? a > b : a < b) || (b != b && a == a); } \
+    static void NAME(T *k, T *kt, int64_t *p, int64_t *pt, int64_t n, bool down) \
+    { \
+        for (int64_t i = 0; i < n; i++) p[i] = i; \
+        for (int64_t lo = 0; lo < n; lo += 8) \
+            for (int64_t i = lo + 1; i < n && i < lo + 8; i++) { \
+                T x = k[i]; \
+                int64_t q = p[i], j = i; \
+                for (; j > lo && NAME##_before(x, k[j - 1], down); j--) k[j] = k[j - 1], p[j] = p[j - 1]; \
+                k[j] = x, p[j] = q; \
+            } \
+        T *from = k, *to = kt; \
+        int64_t *pf = p, *pg = pt; \
+        for (int64_t w = 8; w < n; w *= 2) { \
+            for (int64_t lo = 0; lo < n; lo += 2 * w) { \
+                int64_t mid = lo + w < n ? lo + w : n, hi = lo + 2 * w < n ? lo + 2 * w : n; \
+                int64_t i = lo, j = mid, o = lo; \
+                while (i < mid && j < hi) { \
+                    bool right = NAME##_before(from[j], from[i], down); \
+                    int64_t s = right ? j : i; \
+                    to[o] = from[s], pg[o++] = pf[s]; \
+                    j += right, i += !right; \
+                } \
+                for (; i < mid; i++) to[o] = from[i], pg[o++] = pf[i]; \
+                for (; j < hi; j++) to[o] = from[j], pg[o++] = pf[j]; \
+            } \
+            T *a = from; \
+            from = to, to = a; \
+            int64_t *b = pf; \
+            pf = pg, pg = b; \
+        } \
+        if (from != k) { \
+            memcpy(k, from, (size_t)n * sizeof(T)); \
+            memcpy(p, pf, (size_t)n * sizeof(int64_t)); \
+        } \
     }
 SORTER(double, sort_f64)
 SORTER(int64_t, sort_i64)
 
 /* Sorts one output's elements into room: keys in fk or ik (by dtype), places in at. */
-static void sort_line(const shaped *x, const reduce_axes *r, int64_t k, bool down, sort_room *s) {
+static void sort_line(const shaped *x, const reduce_axes *r, int64_t k, bool down, sort_room *s)
+{
     int64_t base = reduce_base(r, k);
     if (x->dtype < DTYPE_F32) {
         reduce_load_i64(x, r, base, 0, r->n, s->ik);
@@ -74,8 +80,8 @@ static void sort_line(const shaped *x, const reduce_axes *r, int64_t k, bool dow
 }
 
 /* Sorted keys of x's dtype (or places) to dst, the first `take` of them, with a stride. */
-static void line_out(const shaped *x, const sort_room *s, bool places, int64_t take, void *dst, int64_t offset,
-                     int64_t stride) {
+static void line_out(const shaped *x, const sort_room *s, bool places, int64_t take, void *dst, int64_t offset, int64_t stride)
+{
     for (int64_t i = 0; i < take; i++) {
         int64_t o = offset + i * stride;
         if (places) ((int64_t *)dst)[o] = s->at[i];
@@ -85,7 +91,8 @@ static void line_out(const shaped *x, const sort_room *s, bool places, int64_t t
     }
 }
 
-static bool sort_kernel(prim_call *c, bool places) {
+static bool sort_kernel(prim_call *c, bool places)
+{
     shaped x, like;
     result out;
     bool down, flat = c->args[1].tag == V_NONE;
@@ -111,7 +118,8 @@ static bool sort_kernel(prim_call *c, bool places) {
 bool kern_sort(prim_call *c) { return sort_kernel(c, false); }
 bool kern_argsort(prim_call *c) { return sort_kernel(c, true); }
 
-bool kern_top_k(prim_call *c) {
+bool kern_top_k(prim_call *c)
+{
     vm *m = c->vm;
     shaped x;
     int64_t k, shape[RANK_MAX];
@@ -121,8 +129,8 @@ bool kern_top_k(prim_call *c) {
     if (x.rank == 0) return prim_fail(c, 0, DIAG_SHAPE, "x must have at least one axis");
     int axis = x.rank - 1;
     if (k < 0 || k > x.shape[axis])
-        return prim_fail(c, 1, DIAG_VALUE, "k is %lld and the last axis has %lld element%s", (long long)k,
-                         (long long)x.shape[axis], x.shape[axis] == 1 ? "" : "s");
+        return prim_fail(c, 1, DIAG_VALUE, "k is %lld and the last axis has %lld element%s", (long long)k, (long long)x.shape[axis],
+                         x.shape[axis] == 1 ? "" : "s");
     reduce_axes_make(&x, &axis, 1, false, &r);
     memcpy(shape, x.shape, sizeof shape);
     shape[axis] = k;
@@ -145,7 +153,8 @@ bool kern_top_k(prim_call *c) {
     return true;
 }
 
-bool kern_median(prim_call *c) {
+bool kern_median(prim_call *c)
+{
     shaped x;
     reduce_axes r;
     sort_room room;
@@ -167,7 +176,8 @@ bool kern_median(prim_call *c) {
 }
 
 /* (x, axis): 1/k for each of the k elements that equal the median; where it is the mean of two, half to each. */
-bool kern_median_ties(prim_call *c) {
+bool kern_median_ties(prim_call *c)
+{
     shaped x, like;
     reduce_axes r, o;
     sort_room room;
@@ -202,7 +212,8 @@ bool kern_median_ties(prim_call *c) {
 }
 
 /* Places in the flattened x of the first of each run of equal sorted elements. */
-static bool unique_places(prim_call *c, bool places) {
+static bool unique_places(prim_call *c, bool places)
+{
     shaped x;
     reduce_axes r;
     sort_room room;
@@ -216,8 +227,7 @@ static bool unique_places(prim_call *c, bool places) {
     for (int64_t i = 0; i < r.n; i++) {
         bool same = false;
         if (i > 0 && x.dtype < DTYPE_F32) same = room.ik[i] == room.ik[n - 1];
-        else if (i > 0)
-            same = room.fk[i] == room.fk[n - 1] || (room.fk[i] != room.fk[i] && room.fk[n - 1] != room.fk[n - 1]);
+        else if (i > 0) same = room.fk[i] == room.fk[n - 1] || (room.fk[i] != room.fk[i] && room.fk[n - 1] != room.fk[n - 1]);
         if (same) continue;
         room.ik[n] = room.ik[i]; /* the same bytes as fk */
         room.at[n++] = room.at[i];
@@ -231,7 +241,8 @@ bool kern_unique(prim_call *c) { return unique_places(c, false); }
 bool kern_unique_at(prim_call *c) { return unique_places(c, true); }
 
 /* (a, v, side): where v would go in the sorted vector a. */
-bool kern_searchsorted(prim_call *c) {
+bool kern_searchsorted(prim_call *c)
+{
     shaped a, v;
     const string *side;
     result out;

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include "prim_ids.h"
 
-static bool give_string(prim_call *c, const char *s, size_t n) {
+static bool give_string(prim_call *c, const char *s, size_t n)
+{
     string *t = string_new(c->vm, s, n);
     if (!t) return false;
     c->out = value_object(&t->h);
@@ -18,7 +19,8 @@ static bool give_string(prim_call *c, const char *s, size_t n) {
 
 /* --- append ------------------------------------------------------------------------------------- */
 
-static bool append_tuple(prim_call *c, tuple *t, value v) {
+static bool append_tuple(prim_call *c, tuple *t, value v)
+{
     vm *m = c->vm;
     if (t->n >= UINT32_MAX / 2) return prim_fail(c, 0, DIAG_VALUE, "the tuple is full");
     bool mine = (c->last & 1) && t->h.refs == 1;
@@ -36,12 +38,11 @@ static bool append_tuple(prim_call *c, tuple *t, value v) {
     return true;
 }
 
-
-bool kern_append(prim_call *c) {
+bool kern_append(prim_call *c)
+{
     shaped t, v;
     if (c->args[0].tag == V_TUPLE) return append_tuple(c, as_tuple(c->args[0]), c->args[1]);
-    if (c->args[0].tag != V_ARRAY)
-        return arg_unsuitable(c, 0, "a tuple, a vector or a matrix");
+    if (c->args[0].tag != V_ARRAY) return arg_unsuitable(c, 0, "a tuple, a vector or a matrix");
     shaped_of(&c->args[0], &t);
     if (!arg_shaped(c, 1, &v)) return false;
     if (!shape_equal(t.rank - 1, t.shape + 1, v.rank, v.shape)) {
@@ -68,7 +69,8 @@ bool kern_append(prim_call *c) {
 }
 
 /* acc + part for cotangents; consumes part. */
-static bool give_added(prim_call *c, value acc, value part) {
+static bool give_added(prim_call *c, value acc, value part)
+{
     if (acc.tag == V_ZERO) {
         c->out = part;
         return true;
@@ -80,7 +82,8 @@ static bool give_added(prim_call *c, value acc, value part) {
 }
 
 /* (acc, c, f): acc + the part of an append's cotangent c that belongs to t, of shallow form f. */
-bool kern_acc_head(prim_call *c) {
+bool kern_acc_head(prim_call *c)
+{
     vm *m = c->vm;
     value acc = c->args[0], g = c->args[1], f = c->args[2], part = g;
     if (g.tag == V_ZERO) {
@@ -115,7 +118,8 @@ bool kern_acc_head(prim_call *c) {
 }
 
 /* (c, f): the transpose: a tuple as it is, an array with rows of zeros up to shallow form f. */
-bool kern_cot_grow(prim_call *c) {
+bool kern_cot_grow(prim_call *c)
+{
     shaped x, f;
     if (c->args[0].tag != V_ARRAY) {
         c->out = value_retain(c->args[0]);
@@ -130,7 +134,8 @@ bool kern_cot_grow(prim_call *c) {
 /* --- zip and enumerate ---------------------------------------------------------------------------- */
 
 /* The i-th item of a tuple or array, owned. */
-static bool item_of(vm *m, value x, int64_t i, value *out) {
+static bool item_of(vm *m, value x, int64_t i, value *out)
+{
     if (x.tag == V_TUPLE) {
         *out = value_retain(as_tuple(x)->v[i]);
         return true;
@@ -145,16 +150,17 @@ static bool item_of(vm *m, value x, int64_t i, value *out) {
     *out = value_object(&v->h);
     return true;
 }
-static bool items_in(prim_call *c, int arg, value x, int64_t *n) {
+static bool items_in(prim_call *c, int arg, value x, int64_t *n)
+{
     if (x.tag == V_TUPLE) *n = as_tuple(x)->n;
     else if (x.tag == V_ARRAY) *n = array_shape(as_array(x))[0];
-    else
-        return arg_unsuitable(c, (uint32_t)arg, "a tuple or an array");
+    else return arg_unsuitable(c, (uint32_t)arg, "a tuple or an array");
     return true;
 }
 
 /* A tuple of n tuples of `width`, elements V_UNDEF. */
-static tuple *pairs_new(vm *m, int64_t n, uint32_t width) {
+static tuple *pairs_new(vm *m, int64_t n, uint32_t width)
+{
     tuple *t = tuple_new(m, (uint32_t)n, (uint32_t)n);
     for (int64_t i = 0; t && i < n; i++) {
         tuple *p = tuple_new(m, width, width);
@@ -168,13 +174,15 @@ static tuple *pairs_new(vm *m, int64_t n, uint32_t width) {
 }
 
 /* Fills place k of each pair with an item of x. */
-static bool pairs_fill(vm *m, tuple *t, uint32_t k, value x) {
+static bool pairs_fill(vm *m, tuple *t, uint32_t k, value x)
+{
     for (uint32_t i = 0; i < t->n; i++)
         if (!item_of(m, x, i, &as_tuple(t->v[i])->v[k])) return false;
     return true;
 }
 
-static bool give_pairs(prim_call *c, tuple *t, bool ok) {
+static bool give_pairs(prim_call *c, tuple *t, bool ok)
+{
     if (!t) return false;
     if (!ok) {
         value_release(c->vm, value_object(&t->h));
@@ -184,7 +192,8 @@ static bool give_pairs(prim_call *c, tuple *t, bool ok) {
     return true;
 }
 
-bool kern_zip(prim_call *c) {
+bool kern_zip(prim_call *c)
+{
     uint32_t width = c->n;
     int64_t n = 0, k = 0;
     while (width > 1 && c->args[width - 1].tag == V_NONE) width--;
@@ -200,7 +209,8 @@ bool kern_zip(prim_call *c) {
     return give_pairs(c, t, ok);
 }
 
-bool kern_enumerate(prim_call *c) {
+bool kern_enumerate(prim_call *c)
+{
     int64_t n, start;
     if (!items_in(c, 0, c->args[0], &n) || !arg_int(c, 1, &start)) return false;
     tuple *t = pairs_new(c->vm, n, 2);
@@ -209,7 +219,8 @@ bool kern_enumerate(prim_call *c) {
 }
 
 /* (c, k, f): element k of each tuple in the cotangent c, as a cotangent of shallow form f. */
-bool kern_column(prim_call *c) {
+bool kern_column(prim_call *c)
+{
     vm *m = c->vm;
     int64_t k;
     if (c->args[0].tag != V_TUPLE || !arg_int(c, 1, &k)) return prim_fail(c, 0, DIAG_INTERNAL, "not a tuple's cotangent");
@@ -238,7 +249,8 @@ bool kern_column(prim_call *c) {
 }
 
 /* (d, k): a tuple for each item of d, with it at place k and symbolic zeros before. */
-bool kern_uncolumn(prim_call *c) {
+bool kern_uncolumn(prim_call *c)
+{
     int64_t n = 0, k;
     if (!items_in(c, 0, c->args[0], &n) || !arg_int(c, 1, &k)) return false;
     tuple *t = pairs_new(c->vm, n, (uint32_t)k + 1);
@@ -248,7 +260,8 @@ bool kern_uncolumn(prim_call *c) {
 }
 
 /* (t): zip of the elements of t that are sequences; symbolic zeros stand for the others. */
-bool kern_zip_parts(prim_call *c) {
+bool kern_zip_parts(prim_call *c)
+{
     if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_INTERNAL, "not a tuple");
     const tuple *x = as_tuple(c->args[0]);
     uint32_t width = x->n;
@@ -267,7 +280,8 @@ bool kern_zip_parts(prim_call *c) {
 }
 
 /* (c, f): the transpose: a tuple of columns, by the form f of the tuple of sequences. */
-bool kern_unzip_parts(prim_call *c) {
+bool kern_unzip_parts(prim_call *c)
+{
     if (c->args[1].tag != V_FORMOBJ || as_form(c->args[1])->kind != V_TUPLE) return prim_fail(c, 1, DIAG_INTERNAL, "not a tuple's form");
     const form *f = as_form(c->args[1]);
     tuple *t = tuple_new(c->vm, f->n, f->n);
@@ -283,17 +297,20 @@ bool kern_unzip_parts(prim_call *c) {
 
 /* --- questions ------------------------------------------------------------------------------------- */
 
-bool kern_type(prim_call *c) {
+bool kern_type(prim_call *c)
+{
     const char *s = value_type_name(c->args[0]);
     return give_string(c, s, strlen(s));
 }
 
-bool kern_same(prim_call *c) {
+bool kern_same(prim_call *c)
+{
     c->out = value_bool(value_same(c->args[0], c->args[1]));
     return true;
 }
 
-bool kern_keys(prim_call *c) {
+bool kern_keys(prim_call *c)
+{
     if (c->args[0].tag != V_RECORD) return arg_unsuitable(c, 0, "a record");
     const record *r = as_record(c->args[0]);
     tuple *t = tuple_new(c->vm, r->n, r->n);
@@ -310,7 +327,8 @@ bool kern_keys(prim_call *c) {
 }
 
 /* Numbers compare by value, all else by value_same. */
-static bool equal_items(value a, value b) {
+static bool equal_items(value a, value b)
+{
     if (value_is_scalar(a) && value_is_scalar(b)) {
         if (a.tag < V_F32 && b.tag < V_F32) return a.u.i == b.u.i;
         return (a.tag < V_F32 ? (double)a.u.i : a.u.f) == (b.tag < V_F32 ? (double)b.u.i : b.u.f);
@@ -318,7 +336,8 @@ static bool equal_items(value a, value b) {
     return value_same(a, b);
 }
 
-bool kern_has(prim_call *c) {
+bool kern_has(prim_call *c)
+{
     value r = c->args[0], v = c->args[1];
     bool found = false;
     if (r.tag == V_RECORD) {
@@ -336,22 +355,23 @@ bool kern_has(prim_call *c) {
         if (!value_is_scalar(v)) return prim_fail(c, 1, DIAG_TYPE, "v must be a number to be in an array, not %s", value_a_type(v));
         const array *a = as_array(r);
         int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
-        if (a->size)
-            do found = equal_items(array_at(a, o), v);
+        if (a->size) do
+                found = equal_items(array_at(a, o), v);
             while (!found && odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
-    } else
-        return arg_unsuitable(c, 0, "a record, a tuple, an array or a string");
+    } else return arg_unsuitable(c, 0, "a record, a tuple, an array or a string");
     c->out = value_bool(found);
     return true;
 }
 
-bool kern_name(prim_call *c) {
+bool kern_name(prim_call *c)
+{
     const string *label;
     if (!arg_string(c, 0, &label)) return false;
     c->out = value_retain(c->args[1]);
     return true;
 }
-bool kern_stop_grad(prim_call *c) {
+bool kern_stop_grad(prim_call *c)
+{
     c->out = value_retain(c->args[0]);
     return true;
 }
@@ -359,7 +379,8 @@ bool kern_stop_grad(prim_call *c) {
 /* --- casts ----------------------------------------------------------------------------------------- */
 
 /* A float that i64 cannot hold: not finite, or too large. */
-static bool whole_range(prim_call *c, const shaped *x) {
+static bool whole_range(prim_call *c, const shaped *x)
+{
     if (x->dtype < DTYPE_F32 || x->size == 0) return true;
     int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
     do {
@@ -370,7 +391,8 @@ static bool whole_range(prim_call *c, const shaped *x) {
     return true;
 }
 
-static bool cast_kernel(prim_call *c, dtype d) {
+static bool cast_kernel(prim_call *c, dtype d)
+{
     shaped x;
     result r;
     if (c->args[0].tag == V_STRING && d != DTYPE_BOOL) {

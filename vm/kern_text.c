@@ -8,7 +8,8 @@
 #include "print.h"
 
 /* Sets c->out from t and closes it. */
-static bool give_text(prim_call *c, text *t) {
+static bool give_text(prim_call *c, text *t)
+{
     string *s = t->failed ? NULL : string_new(c->vm, text_str(t), t->n);
     if (t->failed) vm_out_of_memory(c->vm);
     text_close(t);
@@ -17,7 +18,8 @@ static bool give_text(prim_call *c, text *t) {
     return true;
 }
 
-bool kern_print(prim_call *c) {
+bool kern_print(prim_call *c)
+{
     c->out = value_none();
     if (c->vm->mute) return true;
     text t;
@@ -33,7 +35,8 @@ bool kern_print(prim_call *c) {
 }
 
 /* An error between on and off does no harm: the frame that catches it puts `mute` back. */
-bool kern_hush(prim_call *c) {
+bool kern_hush(prim_call *c)
+{
     bool on;
     c->out = value_none();
     if (!arg_bool(c, 0, &on)) return false;
@@ -42,7 +45,8 @@ bool kern_hush(prim_call *c) {
     return true;
 }
 
-bool kern_help(prim_call *c) {
+bool kern_help(prim_call *c)
+{
     c->out = value_none();
     value f = c->args[0];
     if (f.tag != V_FUNCTION) return prim_fail(c, 0, DIAG_TYPE, "f must be a function, not %s", value_type_name(f));
@@ -55,7 +59,8 @@ bool kern_help(prim_call *c) {
     return ok;
 }
 
-bool kern_format(prim_call *c) {
+bool kern_format(prim_call *c)
+{
     const string *s;
     int which;
     if (!arg_string(c, 0, &s)) return false;
@@ -70,22 +75,26 @@ bool kern_format(prim_call *c) {
 /* --- cutting and joining -------------------------------------------------------------------------- */
 
 /* White space in Unicode's sense. */
-static bool is_blank(uint32_t cp) {
+static bool is_blank(uint32_t cp)
+{
     return cp == ' ' || (cp >= 9 && cp <= 13) || cp == 0x85 || cp == 0xa0 || cp == 0x1680 || (cp >= 0x2000 && cp <= 0x200a) ||
            cp == 0x2028 || cp == 0x2029 || cp == 0x202f || cp == 0x205f || cp == 0x3000;
 }
 /* Bytes of the character at s when it is a blank (or when it is not, for `blank` false), else 0. */
-static size_t step(const char *s, const char *end, bool blank) {
+static size_t step(const char *s, const char *end, bool blank)
+{
     uint32_t cp = 0;
     int n = s < end ? utf8_decode(s, (size_t)(end - s), &cp) : 0;
     return n > 0 && is_blank(cp) == blank ? (size_t)n : 0;
 }
-static const char *skip(const char *s, const char *end, bool blank) {
+static const char *skip(const char *s, const char *end, bool blank)
+{
     for (size_t n; (n = step(s, end, blank)) > 0;) s += n;
     return s;
 }
 
-static bool add_part(vm *m, value *t, const char *s, size_t n) {
+static bool add_part(vm *m, value *t, const char *s, size_t n)
+{
     string *part = string_new(m, s, n);
     if (!part) return false;
     if (tuple_append(m, t, value_object(&part->h))) return true;
@@ -93,7 +102,8 @@ static bool add_part(vm *m, value *t, const char *s, size_t n) {
     return false;
 }
 
-bool kern_split_text(prim_call *c) {
+bool kern_split_text(prim_call *c)
+{
     const string *s, *sep = NULL;
     if (!arg_string(c, 0, &s) || (c->args[1].tag != V_NONE && !arg_string(c, 1, &sep))) return false;
     if (sep && sep->length == 0) return prim_fail(c, 1, DIAG_VALUE, "the separator is empty; ord(s) gives the characters one by one");
@@ -120,7 +130,8 @@ bool kern_split_text(prim_call *c) {
     return ok;
 }
 
-bool kern_join(prim_call *c) {
+bool kern_join(prim_call *c)
+{
     const string *sep;
     if (c->args[0].tag != V_TUPLE) return prim_fail(c, 0, DIAG_TYPE, "parts must be a tuple of strings, not %s", value_a_type(c->args[0]));
     if (!arg_string(c, 1, &sep)) return false;
@@ -140,7 +151,8 @@ bool kern_join(prim_call *c) {
     return give_text(c, &t);
 }
 
-bool kern_trim(prim_call *c) {
+bool kern_trim(prim_call *c)
+{
     const string *s;
     if (!arg_string(c, 0, &s)) return false;
     const char *end = s->s + s->length, *start = skip(s->s, end, true), *last = start;
@@ -158,7 +170,8 @@ bool kern_trim(prim_call *c) {
     return t != NULL;
 }
 
-bool kern_replace(prim_call *c) {
+bool kern_replace(prim_call *c)
+{
     const string *s, *old, *new;
     if (!arg_string(c, 0, &s) || !arg_string(c, 1, &old) || !arg_string(c, 2, &new)) return false;
     if (old->length == 0) return prim_fail(c, 1, DIAG_VALUE, "the string to replace is empty");
@@ -173,7 +186,8 @@ bool kern_replace(prim_call *c) {
     return give_text(c, &t);
 }
 
-bool kern_ord(prim_call *c) {
+bool kern_ord(prim_call *c)
+{
     const string *s;
     if (!arg_string(c, 0, &s)) return false;
     int64_t n = s->points;
@@ -189,7 +203,8 @@ bool kern_ord(prim_call *c) {
     return give_array(c, a);
 }
 
-bool kern_chr(prim_call *c) {
+bool kern_chr(prim_call *c)
+{
     shaped s;
     array *owned;
     if (!arg_i64_array(c, 0, &s, &owned)) return false;
@@ -199,7 +214,8 @@ bool kern_chr(prim_call *c) {
     for (int64_t i = 0; ok && i < s.size; i++) {
         int64_t x = ((const int64_t *)s.data)[s.rank ? i * s.stride[0] : 0];
         char bytes[4];
-        if (x < 0 || x > 0x10ffff || (x >= 0xd800 && x < 0xe000)) ok = prim_fail(c, 0, DIAG_VALUE, "codes holds %lld, which is not a code point", (long long)x);
+        if (x < 0 || x > 0x10ffff || (x >= 0xd800 && x < 0xe000))
+            ok = prim_fail(c, 0, DIAG_VALUE, "codes holds %lld, which is not a code point", (long long)x);
         else text_add(&t, bytes, (size_t)utf8_encode((uint32_t)x, bytes));
     }
     release_array(c->vm, owned);
@@ -210,7 +226,8 @@ bool kern_chr(prim_call *c) {
 
 /* --- the program's own errors --------------------------------------------------------------------- */
 
-bool kern_error(prim_call *c) {
+bool kern_error(prim_call *c)
+{
     text t;
     text_open(&t, &c->vm->mem);
     value_print(c->vm, c->args[0], PRINT_PLAIN, &t);
@@ -220,7 +237,8 @@ bool kern_error(prim_call *c) {
 }
 
 /* The first place that is false, as "[1, 2]"; empty for a scalar. False when all hold. */
-static bool first_false(const shaped *s, text *where) {
+static bool first_false(const shaped *s, text *where)
+{
     int64_t at[RANK_MAX] = {0}, o = 0, p = 0;
     if (s->size == 0) return false;
     do {
@@ -231,7 +249,8 @@ static bool first_false(const shaped *s, text *where) {
     return false;
 }
 
-bool kern_assert(prim_call *c) {
+bool kern_assert(prim_call *c)
+{
     shaped s;
     c->out = value_none();
     if (!shaped_of(&c->args[0], &s) || s.dtype != DTYPE_BOOL)

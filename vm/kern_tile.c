@@ -3,6 +3,7 @@
  * kern_tile.inc is compiled once per instruction set (kern_tile_base.c, kern_tile_avx2.c), each with
  * its own suffix. Here, each kernel gets one function that asks the processor and jumps, and each row
  * its table. The question is one load and one branch for a tile of about a thousand elements. */
+/* clang-format off */
 #include "prim.h"
 #include "tile_list.h"
 

@@ -2,13 +2,15 @@
 #include "kern_util.h"
 #include "index.h"
 
-void release_array(vm *m, array *a) {
+void release_array(vm *m, array *a)
+{
     if (a) value_release(m, value_object(&a->h));
 }
 
-#define COPY_LOOP(T)                                                                                          \
+#define COPY_LOOP(T) \
     for (int64_t i = 0; i < n; i++) ((T *)dst)[i * ds] = ((const T *)src)[i * ss]
-static void copy_row(size_t width, int64_t n, void *dst, int64_t ds, const void *src, int64_t ss) {
+static void copy_row(size_t width, int64_t n, void *dst, int64_t ds, const void *src, int64_t ss)
+{
     if (ds == 1 && ss == 1) {
         memcpy(dst, src, (size_t)n * width);
         return;
@@ -20,8 +22,8 @@ static void copy_row(size_t width, int64_t n, void *dst, int64_t ds, const void 
     }
 }
 
-void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src,
-                  const int64_t *ss) {
+void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src, const int64_t *ss)
+{
     /* Neighbouring axes that both sides walk as one are merged. */
     int64_t n[RANK_MAX], d[RANK_MAX], s[RANK_MAX];
     int r = 0;
@@ -40,27 +42,26 @@ void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const
         return;
     }
     int64_t at[RANK_MAX] = {0}, od = 0, os = 0;
-    do
-        copy_row(width, n[r - 1], (char *)dst + od * (int64_t)width, d[r - 1],
-                 (const char *)src + os * (int64_t)width, s[r - 1]);
+    do copy_row(width, n[r - 1], (char *)dst + od * (int64_t)width, d[r - 1], (const char *)src + os * (int64_t)width, s[r - 1]);
     while (odometer(r - 1, n, at, d, &od, s, &os));
 }
 
 static int64_t f64_to_i64(double x) { return (int64_t)x; }
 
-#define CONVERT(T, U, EXPR)                                                                                   \
-    for (int64_t i = 0; i < n; i++) {                                                                         \
-        T x = ((const T *)src)[i * ss];                                                                       \
-        ((U *)dst)[i] = (U)(EXPR);                                                                            \
+#define CONVERT(T, U, EXPR) \
+    for (int64_t i = 0; i < n; i++) { \
+        T x = ((const T *)src)[i * ss]; \
+        ((U *)dst)[i] = (U)(EXPR); \
     }
-#define CONVERT_FROM(T, TOI)                                                                                  \
-    switch (to) {                                                                                             \
-    case DTYPE_BOOL: CONVERT(T, uint8_t, x != 0) break;                                                       \
-    case DTYPE_I64: CONVERT(T, int64_t, TOI(x)) break;                                                        \
-    case DTYPE_F32: CONVERT(T, float, x) break;                                                               \
-    default: CONVERT(T, double, x) break;                                                                     \
+#define CONVERT_FROM(T, TOI) \
+    switch (to) { \
+    case DTYPE_BOOL: CONVERT(T, uint8_t, x != 0) break; \
+    case DTYPE_I64: CONVERT(T, int64_t, TOI(x)) break; \
+    case DTYPE_F32: CONVERT(T, float, x) break; \
+    default: CONVERT(T, double, x) break; \
     }
-static void convert_row(dtype from, dtype to, int64_t n, void *dst, const void *src, int64_t ss) {
+static void convert_row(dtype from, dtype to, int64_t n, void *dst, const void *src, int64_t ss)
+{
     switch (from) {
     case DTYPE_BOOL: CONVERT_FROM(uint8_t, ) break;
     case DTYPE_I64: CONVERT_FROM(int64_t, ) break;
@@ -69,7 +70,8 @@ static void convert_row(dtype from, dtype to, int64_t n, void *dst, const void *
     }
 }
 
-void copy_converted(const shaped *s, dtype d, void *dst) {
+void copy_converted(const shaped *s, dtype d, void *dst)
+{
     int64_t ds[RANK_MAX];
     if (s->size == 0) return;
     dense_strides(s->rank, s->shape, ds);
@@ -87,15 +89,18 @@ void copy_converted(const shaped *s, dtype d, void *dst) {
     while (odometer(r, s->shape, at, ds, &od, s->stride, &os));
 }
 
-static const char *param_name(prim_call *c, uint32_t i) {
+static const char *param_name(prim_call *c, uint32_t i)
+{
     const prim_info *info = prim_info_of(c->vm, c->p);
     if (info->nparams == 0) return "argument";
     return symbol_name(c->vm->symbols, info->params[i < info->nparams ? i : info->nparams - 1].name);
 }
 
-static bool whole_into(prim_call *c, uint32_t i, value v, int cap, int *n, int64_t *out) {
+static bool whole_into(prim_call *c, uint32_t i, value v, int cap, int *n, int64_t *out)
+{
     int64_t x;
-    if (value_is_float(v) && fabs(v.u.f) >= 0x1p63) return prim_fail(c, (int)i, DIAG_SHAPE, "%s holds %.6g, which is too large", param_name(c, i), v.u.f);
+    if (value_is_float(v) && fabs(v.u.f) >= 0x1p63)
+        return prim_fail(c, (int)i, DIAG_SHAPE, "%s holds %.6g, which is too large", param_name(c, i), v.u.f);
     if (!index_whole(v, &x))
         return prim_fail(c, (int)i, value_is_scalar(v) ? DIAG_VALUE : DIAG_TYPE,
                          "%s must be whole numbers, or one tuple or vector of them, and holds a %s", param_name(c, i),
@@ -106,7 +111,8 @@ static bool whole_into(prim_call *c, uint32_t i, value v, int cap, int *n, int64
 }
 
 /* Adds what v holds: a scalar, a tuple or a vector (nested tuples are flattened one level at a time). */
-static bool wholes_add(prim_call *c, uint32_t i, value v, int cap, int *n, int64_t *out, int depth) {
+static bool wholes_add(prim_call *c, uint32_t i, value v, int cap, int *n, int64_t *out, int depth)
+{
     if (v.tag == V_TUPLE && depth < 3) {
         tuple *t = as_tuple(v);
         for (uint32_t k = 0; k < t->n; k++)
@@ -122,12 +128,14 @@ static bool wholes_add(prim_call *c, uint32_t i, value v, int cap, int *n, int64
     return whole_into(c, i, v, cap, n, out);
 }
 
-bool arg_wholes(prim_call *c, uint32_t i, int cap, int *n, int64_t *out) {
+bool arg_wholes(prim_call *c, uint32_t i, int cap, int *n, int64_t *out)
+{
     *n = 0;
     return wholes_add(c, i, c->args[i], cap, n, out, 0);
 }
 
-bool arg_shape(prim_call *c, uint32_t first, bool infer, int *rank, int64_t *shape) {
+bool arg_shape(prim_call *c, uint32_t first, bool infer, int *rank, int64_t *shape)
+{
     int n = 0, unknown = 0;
     for (uint32_t i = first; i < c->n; i++) {
         int before = n;
@@ -145,7 +153,8 @@ bool arg_shape(prim_call *c, uint32_t first, bool infer, int *rank, int64_t *sha
     return true;
 }
 
-bool arg_axis(prim_call *c, uint32_t i, int rank, int *axis) {
+bool arg_axis(prim_call *c, uint32_t i, int rank, int *axis)
+{
     *axis = -1;
     if (c->args[i].tag == V_NONE) return true;
     int64_t a;
@@ -155,7 +164,8 @@ bool arg_axis(prim_call *c, uint32_t i, int rank, int *axis) {
     return true;
 }
 
-bool arg_dense(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned) {
+bool arg_dense(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned)
+{
     *owned = NULL;
     if (!arg_shaped(c, i, s)) return false;
     if (s->rank == 0) {
@@ -176,15 +186,14 @@ bool arg_dense(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned) {
     return true;
 }
 
-bool arg_i64_array(prim_call *c, uint32_t i, shaped *s, array **owned) {
+bool arg_i64_array(prim_call *c, uint32_t i, shaped *s, array **owned)
+{
     *owned = NULL;
     if (!arg_shaped(c, i, s)) return false;
     if (s->dtype == DTYPE_I64) return true;
-    if (s->dtype == DTYPE_BOOL)
-        return prim_fail(c, (int)i, DIAG_TYPE, "%s must be whole numbers, not bools", param_name(c, i));
+    if (s->dtype == DTYPE_BOOL) return prim_fail(c, (int)i, DIAG_TYPE, "%s must be whole numbers, not bools", param_name(c, i));
     int64_t at[RANK_MAX] = {0}, o = 0, p = 0;
-    if (s->size)
-        do {
+    if (s->size) do {
             double x = read_f64(s->dtype, s->data, o);
             if (x != floor(x) || fabs(x) > 9007199254740992.0)
                 return prim_fail(c, (int)i, DIAG_VALUE, "%s must be whole numbers and holds %.17g", param_name(c, i), x);
@@ -192,7 +201,8 @@ bool arg_i64_array(prim_call *c, uint32_t i, shaped *s, array **owned) {
     return arg_dense(c, i, DTYPE_I64, s, owned);
 }
 
-bool form_shaped(value f, shaped *s) {
+bool form_shaped(value f, shaped *s)
+{
     if (f.tag == V_FORM && f.aux != FORM_OTHER) {
         shaped_dense(s, (dtype)(f.aux & 0xff), 0, NULL);
         s->weak = (weakness)(f.aux >> 8);
@@ -205,13 +215,14 @@ bool form_shaped(value f, shaped *s) {
     return false;
 }
 
-bool arg_form(prim_call *c, uint32_t i, shaped *s) {
+bool arg_form(prim_call *c, uint32_t i, shaped *s)
+{
     if (form_shaped(c->args[i], s)) return true;
     return prim_fail(c, (int)i, DIAG_INTERNAL, "argument %u is not the form of an array", i);
 }
 
-bool give_view(prim_call *c, const value *x, int rank, const int64_t *shape, const int64_t *stride,
-               int64_t offset) {
+bool give_view(prim_call *c, const value *x, int rank, const int64_t *shape, const int64_t *stride, int64_t offset)
+{
     if (x->tag != V_ARRAY) { /* a scalar: a fresh array of its only element */
         if (rank == 0) {
             c->out = *x;

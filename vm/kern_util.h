@@ -26,10 +26,16 @@ typedef struct result {
     dtype dtype;
     void *data; /* where the elements go, dense */
     int64_t size;
-    union { double f64; float f32; int64_t i64; uint8_t b; } scalar;
+    union {
+        double f64;
+        float f32;
+        int64_t i64;
+        uint8_t b;
+    } scalar;
 } result;
 
-static inline bool result_open(prim_call *c, result *r, dtype d, int rank, const int64_t *shape) {
+static inline bool result_open(prim_call *c, result *r, dtype d, int rank, const int64_t *shape)
+{
     *r = (result){.dtype = d, .size = 1};
     if (rank == 0) {
         r->data = &r->scalar;
@@ -41,7 +47,8 @@ static inline bool result_open(prim_call *c, result *r, dtype d, int rank, const
     r->size = r->a->size;
     return true;
 }
-static inline bool result_give(prim_call *c, result *r) {
+static inline bool result_give(prim_call *c, result *r)
+{
     if (r->a) return give_array(c, r->a);
     switch (r->dtype) {
     case DTYPE_BOOL: c->out = value_bool(r->scalar.b != 0); break;
@@ -52,30 +59,35 @@ static inline bool result_give(prim_call *c, result *r) {
     return true;
 }
 /* Lets go of a result that will not be given. Always false. */
-static inline bool result_drop(prim_call *c, result *r) {
+static inline bool result_drop(prim_call *c, result *r)
+{
     if (r->a) value_release(c->vm, value_object(&r->a->h));
     return false;
 }
 /* As result_give; a scalar float result of a weak scalar stays weak. */
-static inline bool result_give_weak(prim_call *c, result *r, weakness w) {
+static inline bool result_give_weak(prim_call *c, result *r, weakness w)
+{
     bool ok = result_give(c, r);
     if (ok && !r->a && r->dtype == DTYPE_F64) c->out.weak = (uint8_t)w;
     return ok;
 }
 
-static inline int64_t shape_size(int rank, const int64_t *shape) {
+static inline int64_t shape_size(int rank, const int64_t *shape)
+{
     int64_t n = 1;
     for (int i = 0; i < rank; i++) n *= shape[i];
     return n;
 }
-static inline void dense_strides(int rank, const int64_t *shape, int64_t *stride) {
+static inline void dense_strides(int rank, const int64_t *shape, int64_t *stride)
+{
     int64_t s = 1;
     for (int i = rank - 1; i >= 0; i--) {
         stride[i] = s;
         s *= shape[i] > 0 ? shape[i] : 1;
     }
 }
-static inline bool shape_equal(int ra, const int64_t *a, int rb, const int64_t *b) {
+static inline bool shape_equal(int ra, const int64_t *a, int rb, const int64_t *b)
+{
     if (ra != rb) return false;
     for (int i = 0; i < ra; i++)
         if (a[i] != b[i]) return false;
@@ -84,8 +96,8 @@ static inline bool shape_equal(int ra, const int64_t *a, int rb, const int64_t *
 
 /* Steps an odometer over shape[0..rank) in row-major order and keeps two offsets in step with it.
    False when it has gone round. */
-static inline bool odometer(int rank, const int64_t *shape, int64_t *at, const int64_t *sa, int64_t *oa,
-                            const int64_t *sb, int64_t *ob) {
+static inline bool odometer(int rank, const int64_t *shape, int64_t *at, const int64_t *sa, int64_t *oa, const int64_t *sb, int64_t *ob)
+{
     for (int i = rank - 1; i >= 0; i--) {
         if (++at[i] < shape[i]) {
             *oa += sa[i];
@@ -100,12 +112,12 @@ static inline bool odometer(int rank, const int64_t *shape, int64_t *at, const i
 }
 
 /* Copies a strided block into another of the same shape, elements of `width` bytes (1, 4 or 8). */
-void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src,
-                  const int64_t *ss);
+void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src, const int64_t *ss);
 /* Writes elements of s, converted to d, densely. */
 void copy_converted(const shaped *s, dtype d, void *dst);
 /* One element as double or i64, whatever its dtype. */
-static inline double read_f64(dtype d, const void *p, int64_t i) {
+static inline double read_f64(dtype d, const void *p, int64_t i)
+{
     switch (d) {
     case DTYPE_BOOL: return ((const uint8_t *)p)[i];
     case DTYPE_I64: return (double)((const int64_t *)p)[i];
@@ -113,7 +125,8 @@ static inline double read_f64(dtype d, const void *p, int64_t i) {
     default: return ((const double *)p)[i];
     }
 }
-static inline void write_f64(dtype d, void *p, int64_t i, double x) {
+static inline void write_f64(dtype d, void *p, int64_t i, double x)
+{
     switch (d) {
     case DTYPE_BOOL: ((uint8_t *)p)[i] = x != 0; break;
     case DTYPE_I64: ((int64_t *)p)[i] = (int64_t)x; break;
@@ -124,7 +137,8 @@ static inline void write_f64(dtype d, void *p, int64_t i, double x) {
 static inline void *element(dtype d, const void *p, int64_t i) { return (char *)p + i * dtype_size[d]; }
 
 /* Threads for work of about n scalar operations. */
-static inline int threads_for(const vm *m, int64_t n) {
+static inline int threads_for(const vm *m, int64_t n)
+{
     if (n < 1 << 16) return 1;
     int t = m->config.threads > 0 ? m->config.threads : omp_get_num_procs();
     return n / (1 << 14) < t ? (int)(n / (1 << 14)) : t;

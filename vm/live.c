@@ -14,12 +14,13 @@
 typedef struct walk {
     vm *m;
     arena *a;
-    uint8_t *live;    /* by register */
-    uint32_t *order;  /* by register: running number of its definition; those of a block and of all
+    uint8_t *live;        /* by register */
+    uint32_t *order;      /* by register: running number of its definition; those of a block and of all
                          blocks within are consecutive */
     uint32_t *stamp, now; /* by register: when it was last listed */
     uint32_t defined;
-    reg *log; uint32_t nlog, log_cap; /* registers that became live, newest last */
+    reg *log;
+    uint32_t nlog, log_cap; /* registers that became live, newest last */
     bool failed;
 } walk;
 

@@ -22,61 +22,73 @@
 #include "spill.h"
 
 /* The state when `at` iterations are over. */
-typedef struct loop_state { uint64_t at; random_state random; bool shared; /* not counted here */ value *v;
-    spilled *disk; /* v has marks (spill.h); NULL: v is whole */ } loop_state;
-typedef struct loop_kept { uint64_t at; residual *r; uint32_t refs; /* of ours: 2, so that a reader takes nothing out; 1 for the last reading */ } loop_kept;
+typedef struct loop_state {
+    uint64_t at;
+    random_state random;
+    bool shared; /* not counted here */
+    value *v;
+    spilled *disk; /* v has marks (spill.h); NULL: v is whole */
+} loop_state;
+typedef struct loop_kept {
+    uint64_t at;
+    residual *r;
+    uint32_t refs; /* of ours: 2, so that a reader takes nothing out; 1 for the last reading */
+} loop_kept;
 
 /* A step gives the next state, that and an entry, or an entry alone. */
 enum { STEP_PLAIN, STEP_BOTH, STEP_ENTRY, STEP_KINDS };
 
 typedef struct looptape {
     object h;
-    code *record, *advance;     /* record is retained, and with it the group */
+    code *record, *advance; /* record is retained, and with it the group */
     const lazy_loop *of;
-    value globals;              /* top-level functions when the loop began */
+    value globals; /* top-level functions when the loop began */
     const block_options *options;
-    int64_t lo;                 /* LOOP_RANGE: the counter of iteration 0 */
-    bool counted;               /* the length is known from the start */
-    uint64_t length;            /* counted, or over: how many iterations */
-    uint64_t at;                /* iterations begun */
-    uint64_t next;              /* counted: the next position to hold, UINT64_MAX: none */
-    online plan;                /* not counted: positions of held[] while the loop runs */
+    int64_t lo;      /* LOOP_RANGE: the counter of iteration 0 */
+    bool counted;    /* the length is known from the start */
+    uint64_t length; /* counted, or over: how many iterations */
+    uint64_t at;     /* iterations begun */
+    uint64_t next;   /* counted: the next position to hold, UINT64_MAX: none */
+    online plan;     /* not counted: positions of held[] while the loop runs */
     uint64_t slots;
-    loop_state *held; uint64_t nheld, cap, ondisk; /* ascending; how many are on disk */
-    loop_state work;            /* the state at hand: before the last step, or on the way to `target` */
+    loop_state *held;
+    uint64_t nheld, cap, ondisk; /* ascending; how many are on disk */
+    loop_state work;             /* the state at hand: before the last step, or on the way to `target` */
     /* Under a budget (of->budget); see budget.h. */
-    code *both;                 /* state → next state, entry */
+    code *both;                       /* state → next state, entry */
     struct looptape *later, *earlier; /* vm->tapes */
-    value **window; uint64_t first, count, window_cap; /* entries of iterations [first, first + count) */
-    bool is_short;              /* something of it was let go: from here on states are held by plan */
-    bool reversing;             /* an entry was taken and is being used */
-    bool reversed_once;         /* spike_rev is known */
-    bool planned;               /* next was set by plan */
-    bool windowing;             /* entries up to the one wanted are being recorded */
-    uint64_t ops, began;        /* operations of its steps; when the one that runs began */
-    uint64_t measured, entries; /* steps that ops counts, entries that entries_size does */
+    value **window;
+    uint64_t first, count, window_cap;                          /* entries of iterations [first, first + count) */
+    bool is_short;                                              /* something of it was let go: from here on states are held by plan */
+    bool reversing;                                             /* an entry was taken and is being used */
+    bool reversed_once;                                         /* spike_rev is known */
+    bool planned;                                               /* next was set by plan */
+    bool windowing;                                             /* entries up to the one wanted are being recorded */
+    uint64_t ops, began;                                        /* operations of its steps; when the one that runs began */
+    uint64_t measured, entries;                                 /* steps that ops counts, entries that entries_size does */
     size_t entry_size, state_size, live_first, live, live_held; /* bytes: of an entry, of a state, live when the loop began, when the step
                                    that runs began, and when a state was last held */
     size_t spike[STEP_KINDS], spike_rev; /* bytes that a step takes for the moment beside its state, and the reversal of
                                    one, at most */
-    bool spiked[STEP_KINDS];    /* which of the former were measured */
-    bool shares;                /* the step that runs began from a state that is held too */
-    size_t high;                /* mem.array_high before that was set for the measure that is being taken */
-    uint64_t born, began_at;    /* in vm->tapes_made: this one, and when the step that runs began */
-    size_t gone;                /* bytes let go of since, but for what the step itself made */
-    size_t entries_size, entry_most; /* of all entries measured, of the largest */
-    uint64_t nearest;           /* budget.c: the state that costs least to make again; 0: not known */
-    bool working, work_holds;   /* there is one; its values are held in the sense of residual.h */
+    bool spiked[STEP_KINDS];             /* which of the former were measured */
+    bool shares;                         /* the step that runs began from a state that is held too */
+    size_t high;                         /* mem.array_high before that was set for the measure that is being taken */
+    uint64_t born, began_at;             /* in vm->tapes_made: this one, and when the step that runs began */
+    size_t gone;                         /* bytes let go of since, but for what the step itself made */
+    size_t entries_size, entry_most;     /* of all entries measured, of the largest */
+    uint64_t nearest;                    /* budget.c: the state that costs least to make again; 0: not known */
+    bool working, work_holds;            /* there is one; its values are held in the sense of residual.h */
     uint64_t target;
-    bool reversed;              /* it was walked */
-    uint64_t runs, most;        /* steps executed so far; states held at once */
-    residual *recorder;         /* of the iteration that runs */
-    loop_kept *kept; uint64_t nkept, kept_cap; /* ascending */
-    value *entry;               /* of->width values, of iteration entry_at when `ready` */
+    bool reversed;       /* it was walked */
+    uint64_t runs, most; /* steps executed so far; states held at once */
+    residual *recorder;  /* of the iteration that runs */
+    loop_kept *kept;
+    uint64_t nkept, kept_cap; /* ascending */
+    value *entry;             /* of->width values, of iteration entry_at when `ready` */
     uint64_t entry_at;
-    bool entry_holds;           /* its values are held in the sense of residual.h */
-    bool ready, recording;      /* recording: the frame that runs records */
-    uint64_t running;           /* the iteration whose frame runs */
+    bool entry_holds;      /* its values are held in the sense of residual.h */
+    bool ready, recording; /* recording: the frame that runs records */
+    uint64_t running;      /* the iteration whose frame runs */
     uint32_t n;
     value entered[];
 } looptape;

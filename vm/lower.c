@@ -32,7 +32,13 @@ static bool has_lazy(const block *k)
 
 /* --- strip ------------------------------------------------------------------------------------ */
 
-typedef struct strip { builder *b; uint32_t *uses; instr **def; uint32_t nregs; bool changed; } strip;
+typedef struct strip {
+    builder *b;
+    uint32_t *uses;
+    instr **def;
+    uint32_t nregs;
+    bool changed;
+} strip;
 
 static void count_uses(strip *s, const block *k)
 {
@@ -48,7 +54,11 @@ static void count_uses(strip *s, const block *k)
 enum { CHAIN_MOST = 8 };
 /* A function that was derived: kinds[0] last. Its results number count[0]; before the q-th step of
    deriving there were count[q + 1]. */
-typedef struct chain { instr *of[CHAIN_MOST]; uint32_t n; uint32_t count[CHAIN_MOST + 1]; } chain;
+typedef struct chain {
+    instr *of[CHAIN_MOST];
+    uint32_t n;
+    uint32_t count[CHAIN_MOST + 1];
+} chain;
 
 static void chain_of(const strip *s, reg f, uint32_t results, chain *c)
 {
@@ -122,7 +132,9 @@ static void strip_block(strip *s, block *k)
         instr *i = k->list[j];
         for (uint32_t q = 0; q < i->nblocks; q++) strip_block(s, i->blocks[q]);
         switch (i->op) {
-        case OP_CODE_CALL: case OP_CODE_TRY: case OP_CODE_MEASURE: strip_call(s, i, &to); break;
+        case OP_CODE_CALL:
+        case OP_CODE_TRY:
+        case OP_CODE_MEASURE: strip_call(s, i, &to); break;
         case OP_CODE_CHECKPOINT: {
             bool alone = i->nsrc > 0;
             for (uint32_t q = 0; q < i->nsrc; q++) alone &= s->uses[i->src[q]] == 1;
@@ -169,17 +181,24 @@ static bool strip_all(builder *b, bool fallible, bool output)
 
 /* --- one lazy loop ---------------------------------------------------------------------------- */
 
-typedef struct lowering { vm *m; code *c; builder b; arena arena; uint32_t inside; } lowering;
+typedef struct lowering {
+    vm *m;
+    code *c;
+    builder b;
+    arena arena;
+    uint32_t inside;
+} lowering;
 
 /* A loop taken apart. */
 typedef struct parts {
     const instr *i;
     const block *body;
     loop_shape shape;
-    instr **push;              /* by carried value: the TAPEPUSH that makes it a tape, or NULL */
+    instr **push; /* by carried value: the TAPEPUSH that makes it a tape, or NULL */
     uint32_t ntapes, nreal, width;
-    reg *entered; uint32_t n;  /* registers the body reads from outside */
-    uint8_t *state;            /* by carried value: part of a state */
+    reg *entered;
+    uint32_t n;     /* registers the body reads from outside */
+    uint8_t *state; /* by carried value: part of a state */
 } parts;
 
 static bool parts_of_loop(lowering *l, const instr *i, parts *p)
@@ -214,7 +233,11 @@ static bool is_push(const parts *p, const instr *t)
 
 /* Code of one iteration under construction: captures are a loop's bounds and what the body reads, then come
    the counter and all carried values that are no tapes. */
-typedef struct outline { builder b; reg *map; reg *carried; /* by carried value */ } outline;
+typedef struct outline {
+    builder b;
+    reg *map;
+    reg *carried; /* by carried value */
+} outline;
 
 static bool outline_open(lowering *l, const parts *p, outline *o)
 {
@@ -368,7 +391,8 @@ static bool lower_loop(lowering *l, cloner *c, const instr *i, block *into)
     block *k = builder_block(b, 0);
     instr *entry = put(l, i, OP_CODE_ENTRY, 0, 0, 1 + p.width, 0);
     if (!entry || !lazy || !tape || !loop || !offer || !end || !k) return false;
-    *lazy = (lazy_loop){.range = range, .exits = i->imm & LOOP_EXIT, .steps = i->flags & INSTR_STEP, .nstate = nstate, .width = p.width, .budget = budget};
+    *lazy = (lazy_loop){
+        .range = range, .exits = i->imm & LOOP_EXIT, .steps = i->flags & INSTR_STEP, .nstate = nstate, .width = p.width, .budget = budget};
     tape->lazy = lazy;
     reg L = tape->dst[0] = builder_reg(b, 0);
     if (range) memcpy(tape->src, i->src, 2 * sizeof(reg));

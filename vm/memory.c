@@ -141,10 +141,7 @@ static void *block_unwrap(void *p, mem_tag tag, size_t bytes)
 }
 #endif
 
-bool memory_checked(void)
-{
-    return MEMORY_CHECKED;
-}
+bool memory_checked(void) { return MEMORY_CHECKED; }
 
 /* ---- accounts ---- */
 
@@ -156,10 +153,7 @@ static bool refuse(memory *m, size_t bytes)
 }
 
 /* What is left below `most` when `held` is taken; a limit may be set below what is already held. */
-static size_t room(size_t most, size_t held)
-{
-    return most > held ? most - held : 0;
-}
+static size_t room(size_t most, size_t held) { return most > held ? most - held : 0; }
 
 static bool budget_meet(memory *m, size_t bytes)
 {
@@ -247,10 +241,7 @@ static void *libc_zeroed(size_t bytes)
 }
 
 /* NULL leaves `raw` as it was. Not inlined, because gcc cannot tell a failed realloc from a free. */
-__attribute__((noinline)) static void *libc_resized(void *raw, size_t bytes)
-{
-    return realloc(raw, bytes ? bytes : 1);
-}
+__attribute__((noinline)) static void *libc_resized(void *raw, size_t bytes) { return realloc(raw, bytes ? bytes : 1); }
 
 void *memory_alloc(memory *m, mem_tag tag, size_t bytes)
 {
@@ -457,10 +448,7 @@ void memory_array_free(memory *m, void *p, size_t bytes)
     }
 }
 
-size_t memory_pooled(const memory *m)
-{
-    return m->pool->free_bytes;
-}
+size_t memory_pooled(const memory *m) { return m->pool->free_bytes; }
 
 /* ---- arena ---- */
 
@@ -468,8 +456,8 @@ enum { CHUNK_FIRST = 1024, CHUNK_MOST = 64 * 1024, ARENA_ALIGN = 16 };
 
 struct arena_chunk {
     struct arena_chunk *next;
-    size_t bytes; /* of the whole chunk, this header included */
-    size_t used;  /* header included */
+    size_t bytes;      /* of the whole chunk, this header included */
+    size_t used;       /* header included */
     size_t unused_pad; /* keeps what follows 16-byte aligned */
 };
 _Static_assert(sizeof(struct arena_chunk) % ARENA_ALIGN == 0, "what follows a chunk's header is aligned");

@@ -41,17 +41,22 @@ typedef struct memory {
        freed something and the allocation is worth another try. NULL when there is no budget. */
     bool (*evict)(void *ctx, size_t bytes);
     void *evict_ctx;
-    size_t reserve; /* beyond the limit, while a diagnostic is made: there must be room to say that there is none */
-    size_t refused; /* size of the last refused request, 0 when none was */
+    size_t reserve;      /* beyond the limit, while a diagnostic is made: there must be room to say that there is none */
+    size_t refused;      /* size of the last refused request, 0 when none was */
     size_t refused_live; /* bytes of MEM_ARRAY then, if the budget refused it; else SIZE_MAX */
-    uint64_t count; /* allocations made so far */
-    uint64_t fail_at; /* refuse the allocation with this count (tests); 0: never */
-    bool no_pool;   /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
+    uint64_t count;      /* allocations made so far */
+    uint64_t fail_at;    /* refuse the allocation with this count (tests); 0: never */
+    bool no_pool;        /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
                        first array buffer is asked for, later changes have no effect */
     struct mem_pool *pool;
 } memory;
 /* Sets the reserve, and gives what it was. */
-static inline size_t memory_reserve(memory *m, size_t bytes) { size_t was = m->reserve; m->reserve = bytes; return was; }
+static inline size_t memory_reserve(memory *m, size_t bytes)
+{
+    size_t was = m->reserve;
+    m->reserve = bytes;
+    return was;
+}
 
 /* Prepares an empty allocator. Returns false when even that finds no memory. */
 bool memory_open(memory *m);

@@ -126,15 +126,9 @@ static size_t format_number(double x, bool single, char *out)
     return (size_t)(c - out);
 }
 
-size_t number_format(double x, char out[NUMBER_MOST])
-{
-    return format_number(x, false, out);
-}
+size_t number_format(double x, char out[NUMBER_MOST]) { return format_number(x, false, out); }
 
-size_t number_format_f32(float x, char out[NUMBER_MOST])
-{
-    return format_number((double)x, true, out);
-}
+size_t number_format_f32(float x, char out[NUMBER_MOST]) { return format_number((double)x, true, out); }
 
 void number_print(double x, text *out)
 {

@@ -23,20 +23,23 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct entry { instr *i; uint32_t hash, below; } entry; /* below: next in its bucket, + 1 */
+typedef struct entry {
+    instr *i;
+    uint32_t hash, below;
+} entry; /* below: next in its bucket, + 1 */
 
 typedef struct optimiser {
     vm *m;
     const code *from;
     builder b;
     arena scratch;
-    reg *rep;              /* by register: what stands for it */
-    instr **def;           /* by register: the instruction of the copy that makes it; NULL for parameters */
-    uint32_t *const_map;   /* by constant of `from`: 1 + its number in the copy */
-    entry *entries;        /* shared instructions in scope, a stack */
+    reg *rep;            /* by register: what stands for it */
+    instr **def;         /* by register: the instruction of the copy that makes it; NULL for parameters */
+    uint32_t *const_map; /* by constant of `from`: 1 + its number in the copy */
+    entry *entries;      /* shared instructions in scope, a stack */
     uint32_t nentries;
     uint32_t *buckets, mask; /* 1 + entry on top */
-    uint32_t barrier;      /* entries below belong outside the innermost checkpoint block */
+    uint32_t barrier;        /* entries below belong outside the innermost checkpoint block */
 } optimiser;
 
 /* --- what is known -------------------------------------------------------------------------- */
@@ -54,10 +57,18 @@ static bool is_defined(const optimiser *o, reg r)
     if (!d) return false;
     switch (d->op) {
     case OP_CODE_CONST: return o->b.c->consts[d->imm].tag != V_UNDEF;
-    case OP_CODE_PRIM: case OP_CODE_TUPLE: case OP_CODE_SPREAD: case OP_CODE_RECORD: case OP_CODE_SETFIELD:
-    case OP_CODE_CLOSURE: case OP_CODE_SELF: case OP_CODE_GLOBAL: case OP_CODE_DEFINED: case OP_CODE_BIND:
-    case OP_CODE_CONTRACT: case OP_CODE_DERIVE:
-        return true;
+    case OP_CODE_PRIM:
+    case OP_CODE_TUPLE:
+    case OP_CODE_SPREAD:
+    case OP_CODE_RECORD:
+    case OP_CODE_SETFIELD:
+    case OP_CODE_CLOSURE:
+    case OP_CODE_SELF:
+    case OP_CODE_GLOBAL:
+    case OP_CODE_DEFINED:
+    case OP_CODE_BIND:
+    case OP_CODE_CONTRACT:
+    case OP_CODE_DERIVE: return true;
     default: return false;
     }
 }
@@ -74,9 +85,14 @@ static bool may_share(const instr *i)
         bool makes = p->kind == RULE_CONSTANT && p->shape == S_CUSTOM;
         return code_is_pure_prim(p) && !(p->attrs & (A_DOT | A_NAMED)) && !makes;
     }
-    case OP_CODE_CONST: case OP_CODE_TUPLE: case OP_CODE_RECORD: case OP_CODE_FIELD: case OP_CODE_UNPACK:
-    case OP_CODE_SELF: case OP_CODE_SELDEF: case OP_CODE_DEFINED:
-        return true;
+    case OP_CODE_CONST:
+    case OP_CODE_TUPLE:
+    case OP_CODE_RECORD:
+    case OP_CODE_FIELD:
+    case OP_CODE_UNPACK:
+    case OP_CODE_SELF:
+    case OP_CODE_SELDEF:
+    case OP_CODE_DEFINED: return true;
     default: return false;
     }
 }
@@ -86,7 +102,10 @@ static bool is_light(const instr *i)
 {
     switch (i->op) {
     case OP_CODE_PRIM: return (prims[i->imm & ~PRIM_SPREAD].attrs & A_META) != 0;
-    case OP_CODE_TUPLE: case OP_CODE_RECORD: case OP_CODE_FIELD: case OP_CODE_UNPACK: return false;
+    case OP_CODE_TUPLE:
+    case OP_CODE_RECORD:
+    case OP_CODE_FIELD:
+    case OP_CODE_UNPACK: return false;
     default: return true;
     }
 }
@@ -168,8 +187,7 @@ static void fold(optimiser *o, instr *i)
         i->imm = builder_const(&o->b, out);
         i->nsrc = 0;
         i->src_at = NULL;
-    } else
-        value_release(o->m, out);
+    } else value_release(o->m, out);
 }
 
 static bool forward_field(optimiser *o, const instr *i)
@@ -259,9 +277,7 @@ static bool never_runs(const optimiser *o, const instr *n)
     case LOOP_RANGE:
         a = constant_of(o, n->src[0]), b = constant_of(o, n->src[1]);
         return a && b && a->tag == V_I64 && b->tag == V_I64 && a->u.i >= b->u.i;
-    case LOOP_WHILE:
-        a = constant_of(o, n->src[0]);
-        return a && a->tag == V_BOOL && !a->u.i;
+    case LOOP_WHILE: a = constant_of(o, n->src[0]); return a && a->tag == V_BOOL && !a->u.i;
     default: return false;
     }
 }
@@ -406,8 +422,7 @@ code *code_optimise(code *c)
         copy_block(&o, c->body, o.b.c->body);
         bool again = c->role == CODE_REV || c->role == CODE_REGION; /* what fails there has failed before */
         if (!o.b.failed && !dead_sweep(m, o.b.c->body, c->nregs, again, c->role == CODE_REGION)) o.b.failed = true;
-    } else
-        o.b.failed = true;
+    } else o.b.failed = true;
     arena_close(&o.scratch);
     return builder_finish_derived(&o.b, c->primal ? c->primal : c, c->role);
 }

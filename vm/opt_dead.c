@@ -12,17 +12,25 @@
 
 enum { NOBODY = UINT32_MAX };
 
-typedef struct info { instr *i; uint32_t parent; bool live; } info;
+typedef struct info {
+    instr *i;
+    uint32_t parent;
+    bool live;
+} info;
 /* Where a register comes from: result or parameter number k of an instruction. */
-typedef struct origin { uint32_t owner; uint32_t k; bool param; } origin;
+typedef struct origin {
+    uint32_t owner;
+    uint32_t k;
+    bool param;
+} origin;
 
 typedef struct sweeper {
     bool fallible, output;
     uint32_t ninstrs, at;
-    info *infos;      /* by instr.mark */
-    origin *origins;  /* by register */
-    bool *live;       /* by register */
-    reg *list;        /* registers whose definition is still to be marked */
+    info *infos;     /* by instr.mark */
+    origin *origins; /* by register */
+    bool *live;      /* by register */
+    reg *list;       /* registers whose definition is still to be marked */
     uint32_t n;
 } sweeper;
 
@@ -58,10 +66,17 @@ static bool is_root(const sweeper *s, const instr *i)
         if (attrs & A_OUTPUT) return !s->output;
         return !may_drop;
     }
-    case OP_CODE_RETURN: case OP_CODE_CALL: case OP_CODE_TRY: case OP_CODE_MEASURE: case OP_CODE_IMPORT:
-    case OP_CODE_SETGLOBAL:
-        return true;
-    case OP_CODE_BUDGET: case OP_CODE_BUDGETEND: case OP_CODE_OFFER: case OP_CODE_ENTRY: case OP_CODE_LOOPEND: return true;
+    case OP_CODE_RETURN:
+    case OP_CODE_CALL:
+    case OP_CODE_TRY:
+    case OP_CODE_MEASURE:
+    case OP_CODE_IMPORT:
+    case OP_CODE_SETGLOBAL: return true;
+    case OP_CODE_BUDGET:
+    case OP_CODE_BUDGETEND:
+    case OP_CODE_OFFER:
+    case OP_CODE_ENTRY:
+    case OP_CODE_LOOPEND: return true;
     case OP_CODE_YIELD: return false;
     /* It fills the residual that is its source. */
     case OP_CODE_CHECKPOINT: return i->nsrc > 0;
@@ -196,8 +211,7 @@ bool dead_sweep(vm *m, block *body, uint32_t nregs, bool fallible, bool output)
         number(&s, body, NOBODY);
         mark_all(&s);
         sweep(&s, body);
-    } else
-        vm_out_of_memory(m);
+    } else vm_out_of_memory(m);
     arena_close(&a);
     return fine;
 }

@@ -27,14 +27,11 @@
 const prim prims[] = {
 #define ELEM(n, sig, dt, partials, d, ex) \
     {#n, sig, RULE_ELEMENTWISE, A_MAPS, S_BROADCAST, dt, kern_elementwise, &tiles_##n, partials, "", d, ex, ""},
-#define ELEMC(n, sig, dt, d, ex) \
-    {#n, sig, RULE_CONSTANT, A_MAPS, S_BROADCAST, dt, kern_elementwise, &tiles_##n, "", "", d, ex, ""},
+#define ELEMC(n, sig, dt, d, ex) {#n, sig, RULE_CONSTANT, A_MAPS, S_BROADCAST, dt, kern_elementwise, &tiles_##n, "", "", d, ex, ""},
 #define ELEMH(n, sig, k, at, dt, partials, d) \
     {"__" #n, sig, k, (at) | A_MAPS | A_INTERNAL, S_BROADCAST, dt, kern_elementwise, &tiles_##n, partials, "", d, "", ""},
-#define PRIM(n, sig, k, at, sh, dt, vjp, jvp, d, ex) \
-    {#n, sig, k, at, sh, dt, kern_##n, NULL, vjp, jvp, d, ex, ""},
-#define HIDE(n, sig, k, at, sh, dt, vjp, jvp, d, ex) \
-    {"__" #n, sig, k, (at) | A_INTERNAL, sh, dt, kern_##n, NULL, vjp, jvp, d, ex, ""},
+#define PRIM(n, sig, k, at, sh, dt, vjp, jvp, d, ex) {#n, sig, k, at, sh, dt, kern_##n, NULL, vjp, jvp, d, ex, ""},
+#define HIDE(n, sig, k, at, sh, dt, vjp, jvp, d, ex) {"__" #n, sig, k, (at) | A_INTERNAL, sh, dt, kern_##n, NULL, vjp, jvp, d, ex, ""},
 #include "prim.def"
 #undef ELEM
 #undef ELEMC
@@ -70,8 +67,13 @@ static const char *parse_default(vm *m, const char *s, value *out)
         *out = value_object(&t->h);
         return end + 1;
     }
-    static const struct { const char *word; value v; } words[] = {
-        {"none", {.tag = V_NONE}}, {"true", {.tag = V_BOOL, .u.i = 1}}, {"false", {.tag = V_BOOL}},
+    static const struct {
+        const char *word;
+        value v;
+    } words[] = {
+        {"none", {.tag = V_NONE}},
+        {"true", {.tag = V_BOOL, .u.i = 1}},
+        {"false", {.tag = V_BOOL}},
         {"inf", {.tag = V_F64, .weak = WEAK_FLOAT, .u.f = INFINITY}},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -89,7 +91,11 @@ static const char *parse_default(vm *m, const char *s, value *out)
     weakness w = WEAK_WHOLE;
     if (minus) p++;
     for (; p < s + n && *p != 'e'; p++) {
-        if (*p == '.') { point = true; w = WEAK_FLOAT; continue; }
+        if (*p == '.') {
+            point = true;
+            w = WEAK_FLOAT;
+            continue;
+        }
         x = x * 10 + (*p - '0');
         if (point) scale *= 10;
     }
@@ -181,7 +187,10 @@ const char *rule_part(const char *rule, const char *name, size_t *length)
 }
 
 /* Names get their symbols first of all, so they are small numbers: a plain array finds them. */
-struct prim_index { uint32_t n; uint32_t at[]; }; /* at[symbol]: number + 1, 0 for none */
+struct prim_index {
+    uint32_t n;
+    uint32_t at[];
+}; /* at[symbol]: number + 1, 0 for none */
 
 bool prims_open(vm *m)
 {
@@ -206,8 +215,7 @@ bool prims_open(vm *m)
 
 void prims_close(vm *m)
 {
-    if (m->prim_by_name)
-        memory_free(&m->mem, MEM_CODE, m->prim_by_name, sizeof(struct prim_index) + m->prim_by_name->n * sizeof(uint32_t));
+    if (m->prim_by_name) memory_free(&m->mem, MEM_CODE, m->prim_by_name, sizeof(struct prim_index) + m->prim_by_name->n * sizeof(uint32_t));
     m->prim_by_name = NULL;
     if (!m->prim_infos) return;
     for (uint32_t i = 0; i < prim_count; i++) {
@@ -242,11 +250,21 @@ const prim *prim_named(const char *name)
 
 const char *prim_display(const prim *p, char out[64])
 {
-    static const struct { const char *name, *sign; } operators[] = {
-        {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"div", "/"}, {"floordiv", "//"}, {"mod", "%"}, {"pow", "^"}, {"neg", "-"},
-        {"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="}, {"gt", ">"}, {"ge", ">="}, {"matmul", "@"},
-        {"and", "and"}, {"or", "or"}, {"not", "not"}, {"__range", ".."}, {"__bound", ".."}, {"__array", "[…]"},
-        {"__transpose_last", "'"}, {"__iter_len", "for"},
+    static const struct {
+        const char *name, *sign;
+    } operators[] = {
+        {"add", "+"},          {"sub", "-"},
+        {"mul", "*"},          {"div", "/"},
+        {"floordiv", "//"},    {"mod", "%"},
+        {"pow", "^"},          {"neg", "-"},
+        {"eq", "=="},          {"ne", "!="},
+        {"lt", "<"},           {"le", "<="},
+        {"gt", ">"},           {"ge", ">="},
+        {"matmul", "@"},       {"and", "and"},
+        {"or", "or"},          {"not", "not"},
+        {"__range", ".."},     {"__bound", ".."},
+        {"__array", "[…]"},    {"__transpose_last", "'"},
+        {"__iter_len", "for"},
     };
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strcmp(p->name, operators[i].name) == 0) return operators[i].sign;
@@ -290,8 +308,10 @@ static bool zero_of_zeros(const prim *p, const prim_call *c)
 {
     switch (prim_number(p)) {
     case PRIM_mul: return c->args[0].tag == V_ZERO || c->args[1].tag == V_ZERO;
-    case PRIM_div: case PRIM_neg: return c->args[0].tag == V_ZERO;
-    case PRIM_add: case PRIM_sub: return c->args[0].tag == V_ZERO && c->args[1].tag == V_ZERO;
+    case PRIM_div:
+    case PRIM_neg: return c->args[0].tag == V_ZERO;
+    case PRIM_add:
+    case PRIM_sub: return c->args[0].tag == V_ZERO && c->args[1].tag == V_ZERO;
     case PRIM_where: return c->args[1].tag == V_ZERO && c->args[2].tag == V_ZERO;
     default: return false;
     }
@@ -344,8 +364,8 @@ static bool apply_leaf(prim_call *c)
    (not broadcast), `structs`: those that are structures here, `last`: as in prim_call. */
 typedef struct map_frame {
     struct map_frame *up;
-    value out;                /* the tuple or record under construction */
-    uint32_t first;           /* the argument that gives the structure */
+    value out;      /* the tuple or record under construction */
+    uint32_t first; /* the argument that gives the structure */
     uint32_t next, n;
     uint64_t parts, structs, last;
     value args[];
@@ -379,7 +399,10 @@ static bool frame_open(prim_call *c, map_frame *f, uint32_t n, bool sparse)
     for (uint32_t i = 0; i < n; i++) {
         if (!is_structure(f->args[i])) continue;
         f->structs |= UINT64_C(1) << i;
-        if (f->first == UINT32_MAX) { f->first = i; continue; }
+        if (f->first == UINT32_MAX) {
+            f->first = i;
+            continue;
+        }
         value a = f->args[f->first], b = f->args[i];
         if (a.tag != b.tag) return mismatch(c, i, a, b);
         if (a.tag == V_TUPLE) {

@@ -24,28 +24,29 @@ typedef enum rule_kind { RULE_ELEMENTWISE = 1, RULE_LINEAR, RULE_BILINEAR, RULE_
 /* Attributes, or-ed. */
 enum {
     A_PURE = 0,
-    A_MAPS = 1,        /* maps over tuples and records of equal structure, scalars broadcasting */
-    A_RANDOM = 2,      /* draws from the random state; never removed, never moved */
-    A_OUTPUT = 4,      /* visible effect: silent while a region is replayed */
-    A_INPUT = 8,       /* reads the world: a replay gives what the first run got */
-    A_EFFECT = 16,     /* must run even if its result is unused (assert, error, seed), again on replay */
-    A_DOT = 32,        /* a matrix product, for save = "dots" */
-    A_NAMED = 64,      /* name(…): kept by save = [names] */
-    A_INTERNAL = 128,  /* not a name of the language (starts with __ in the table) */
-    A_META = 256,      /* depends on form alone (shape, form, dtype, rank): the fwd pass hoists it */
-    A_ZERO_ABSORB = 512,  /* symbolic zero in any argument that the vjp text lists gives symbolic zero */
-    A_ZERO_SKIP = 1024,   /* the kernel itself understands V_ZERO arguments (acc, add, instantiate …) */
-    A_VARIADIC = 2048,    /* set from a signature ending in `...` */
+    A_MAPS = 1,          /* maps over tuples and records of equal structure, scalars broadcasting */
+    A_RANDOM = 2,        /* draws from the random state; never removed, never moved */
+    A_OUTPUT = 4,        /* visible effect: silent while a region is replayed */
+    A_INPUT = 8,         /* reads the world: a replay gives what the first run got */
+    A_EFFECT = 16,       /* must run even if its result is unused (assert, error, seed), again on replay */
+    A_DOT = 32,          /* a matrix product, for save = "dots" */
+    A_NAMED = 64,        /* name(…): kept by save = [names] */
+    A_INTERNAL = 128,    /* not a name of the language (starts with __ in the table) */
+    A_META = 256,        /* depends on form alone (shape, form, dtype, rank): the fwd pass hoists it */
+    A_ZERO_ABSORB = 512, /* symbolic zero in any argument that the vjp text lists gives symbolic zero */
+    A_ZERO_SKIP = 1024,  /* the kernel itself understands V_ZERO arguments (acc, add, instantiate …) */
+    A_VARIADIC = 2048,   /* set from a signature ending in `...` */
     A_COMMUTES = 4096
 };
 
 /* What dtype the result has, given the arguments. */
 typedef enum dtype_class {
-    D_ARITH,   /* promotion of all arguments; bool counts as i64 */
-    D_FLOAT,   /* as D_ARITH, then i64 becomes the program's float */
-    D_SAME,    /* that of the first argument */
-    D_BOOL, D_I64,
-    D_OTHER    /* the kernel's business (strings, structures, options) */
+    D_ARITH, /* promotion of all arguments; bool counts as i64 */
+    D_FLOAT, /* as D_ARITH, then i64 becomes the program's float */
+    D_SAME,  /* that of the first argument */
+    D_BOOL,
+    D_I64,
+    D_OTHER /* the kernel's business (strings, structures, options) */
 } dtype_class;
 
 /* What shape the result has (shape_rule.c predicts it; the table-walking test compares). */
@@ -55,7 +56,7 @@ typedef enum shape_class {
     S_REDUCE,    /* (x, axis, keepdims) */
     S_SCALAR,
     S_MATMUL,
-    S_CUSTOM     /* whatever the kernel gives: no prediction */
+    S_CUSTOM /* whatever the kernel gives: no prediction */
 } shape_class;
 
 typedef struct prim prim;
@@ -65,9 +66,9 @@ typedef struct prim_call {
     const prim *p;
     const value *args; /* borrowed; missing optional ones are filled with the signature's defaults */
     uint32_t n;
-    uint64_t last;     /* bit i: args[i] is the last reference the program has: if array_unique, the
+    uint64_t last; /* bit i: args[i] is the last reference the program has: if array_unique, the
                           kernel may write into it (see take_array) */
-    value out;         /* owned result */
+    value out;     /* owned result */
 } prim_call;
 /* False with the error set (vm_fail…). */
 typedef bool prim_kernel(prim_call *c);
@@ -84,7 +85,11 @@ typedef struct tiles {
                               bools (where); D_BOOL rows keep bools too */
 } tiles;
 
-typedef struct prim_param { symbol name; bool optional, rest; value deflt; } prim_param;
+typedef struct prim_param {
+    symbol name;
+    bool optional, rest;
+    value deflt;
+} prim_param;
 
 struct prim {
     const char *name, *signature;
@@ -93,11 +98,11 @@ struct prim {
     shape_class shape;
     dtype_class dtype;
     prim_kernel *kernel;
-    const tiles *tile;         /* ELEMENTWISE rows */
-    const char *vjp, *jvp;     /* rule texts, "" when none */
-    const char *doc;           /* one line, then paragraphs */
-    const char *examples;      /* lines `expression  # result`, run by the tests */
-    const char *cost;          /* scalar operations per result element, "" is 1 */
+    const tiles *tile;     /* ELEMENTWISE rows */
+    const char *vjp, *jvp; /* rule texts, "" when none */
+    const char *doc;       /* one line, then paragraphs */
+    const char *examples;  /* lines `expression  # result`, run by the tests */
+    const char *cost;      /* scalar operations per result element, "" is 1 */
 };
 extern const prim prims[];
 extern const uint32_t prim_count;
@@ -105,14 +110,16 @@ uint32_t prim_number(const prim *p);
 
 /* Per-VM state of a row (parsed signature, compiled rules). */
 typedef struct prim_info {
-    prim_param *params; uint32_t nparams; symbol name;
-    code **vjp;  /* one per parameter: fn(g, y, params…), NULL when that argument has none (or not yet compiled) */
-    code *jvp;   /* CUSTOM: fn(y, params…, d<param>…) */
+    prim_param *params;
+    uint32_t nparams;
+    symbol name;
+    code **vjp; /* one per parameter: fn(g, y, params…), NULL when that argument has none (or not yet compiled) */
+    code *jvp;  /* CUSTOM: fn(y, params…, d<param>…) */
     bool vjp_ready, jvp_ready;
     bool variadic;
-    uint32_t required;    /* parameters without default, not counting a rest parameter */
-    uint64_t listed;      /* bit i: the vjp text lists parameter i */
-    code *as_value; /* code_of_prim: made at first use, released by prims_close */
+    uint32_t required; /* parameters without default, not counting a rest parameter */
+    uint64_t listed;   /* bit i: the vjp text lists parameter i */
+    code *as_value;    /* code_of_prim: made at first use, released by prims_close */
 } prim_info;
 /* Parses all signatures; called once by vm_open. */
 bool prims_open(vm *m);
@@ -133,8 +140,8 @@ const char *prim_display(const prim *p, char out[64]);
 /* --- for kernels --------------------------------------------------------------------------- */
 /* The i-th argument as numbers; error naming the parameter when it is not. */
 bool arg_shaped(prim_call *c, uint32_t i, shaped *s);
-bool arg_array(prim_call *c, uint32_t i, shaped *s);   /* same as arg_shaped; kept for clarity */
-bool arg_int(prim_call *c, uint32_t i, int64_t *out);  /* a whole scalar of any dtype */
+bool arg_array(prim_call *c, uint32_t i, shaped *s);  /* same as arg_shaped; kept for clarity */
+bool arg_int(prim_call *c, uint32_t i, int64_t *out); /* a whole scalar of any dtype */
 bool arg_bool(prim_call *c, uint32_t i, bool *out);
 bool arg_number(prim_call *c, uint32_t i, double *out);
 bool arg_string(prim_call *c, uint32_t i, const string **out);

@@ -95,26 +95,23 @@ bool arg_misshapen(prim_call *c, uint32_t i, const shaped *x, const char *expect
     return false;
 }
 
-bool arg_shaped(prim_call *c, uint32_t i, shaped *s)
-{
-    return shaped_of(&c->args[i], s) || arg_unsuitable(c, i, "a number or an array");
-}
+bool arg_shaped(prim_call *c, uint32_t i, shaped *s) { return shaped_of(&c->args[i], s) || arg_unsuitable(c, i, "a number or an array"); }
 
 bool arg_array(prim_call *c, uint32_t i, shaped *s) { return arg_shaped(c, i, s); }
 
 /* A whole scalar that fits i64. */
 static bool whole_of(value v, int64_t *out)
 {
-    if (v.tag == V_I64) { *out = v.u.i; return true; }
+    if (v.tag == V_I64) {
+        *out = v.u.i;
+        return true;
+    }
     if (!value_is_float(v) || v.u.f != floor(v.u.f) || !in_i64(v.u.f)) return false;
     *out = (int64_t)v.u.f;
     return true;
 }
 
-bool arg_int(prim_call *c, uint32_t i, int64_t *out)
-{
-    return whole_of(c->args[i], out) || arg_unsuitable(c, i, "a whole number");
-}
+bool arg_int(prim_call *c, uint32_t i, int64_t *out) { return whole_of(c->args[i], out) || arg_unsuitable(c, i, "a whole number"); }
 
 bool arg_bool(prim_call *c, uint32_t i, bool *out)
 {
@@ -159,9 +156,7 @@ bool arg_axis_fail(prim_call *c, uint32_t i, int64_t axis, int rank)
 
 static bool add_axis(prim_call *c, uint32_t i, int64_t axis, int rank, int *axes, int *n)
 {
-    if (axis < -rank || axis >= rank) {
-        return arg_axis_fail(c, i, axis, rank);
-    }
+    if (axis < -rank || axis >= rank) { return arg_axis_fail(c, i, axis, rank); }
     int k = (int)(axis < 0 ? axis + rank : axis), at = 0;
     while (at < *n && axes[at] < k) at++;
     if (at < *n && axes[at] == k) return prim_fail(c, (int)i, DIAG_SHAPE, "axis %lld is named twice", (long long)axis);

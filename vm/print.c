@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t text_columns(const char *s, size_t n) {
+size_t text_columns(const char *s, size_t n)
+{
     size_t columns = 0;
     while (n > 0) {
         uint32_t cp;
@@ -25,21 +26,25 @@ size_t text_columns(const char *s, size_t n) {
 }
 
 /* Columns of the line that `out` ends in. */
-static int column_now(const text *out) {
+static int column_now(const text *out)
+{
     size_t i = out->n;
     while (i > 0 && out->s[i - 1] != '\n') i--;
     return (int)text_columns(text_str(out) + i, out->n - i);
 }
 
-static void spaces(text *out, int n) {
+static void spaces(text *out, int n)
+{
     for (; n > 0; n--) text_putc(out, ' ');
 }
-static void line_break(text *out, int indent) {
+static void line_break(text *out, int indent)
+{
     text_putc(out, '\n');
     spaces(out, indent);
 }
 
-void string_print_quoted(const char *s, size_t n, text *out) {
+void string_print_quoted(const char *s, size_t n, text *out)
+{
     text_putc(out, '"');
     while (n > 0) {
         uint32_t cp;
@@ -62,7 +67,8 @@ void string_print_quoted(const char *s, size_t n, text *out) {
 
 /* --- numbers --------------------------------------------------------------------------------------- */
 
-static void scalar_print(value v, text *out) {
+static void scalar_print(value v, text *out)
+{
     switch (v.tag) {
     case V_BOOL: text_puts(out, v.u.i ? "true" : "false"); break;
     case V_I64: text_printf(out, "%lld", (long long)v.u.i); break;
@@ -72,7 +78,8 @@ static void scalar_print(value v, text *out) {
 }
 
 /* An element of an array. */
-static size_t element_format(value v, char out[NUMBER_MOST]) {
+static size_t element_format(value v, char out[NUMBER_MOST])
+{
     if (v.tag == V_BOOL) return (size_t)sprintf(out, v.u.i ? "true" : "false");
     if (v.tag == V_I64) return (size_t)sprintf(out, "%lld", (long long)v.u.i);
     double x = v.u.f;
@@ -85,16 +92,17 @@ static size_t element_format(value v, char out[NUMBER_MOST]) {
 }
 
 /* Columns left of the decimal point (or exponent), and from there on. Words stand on the left. */
-typedef struct widths { int left, right; } widths;
-static widths widths_of(const char *s, size_t n) {
+typedef struct widths {
+    int left, right;
+} widths;
+static widths widths_of(const char *s, size_t n)
+{
     if (n && (s[0] == 't' || (s[0] == 'f' && s[1] == 'a'))) return (widths){0, (int)n};
     size_t i = 0;
     while (i < n && s[i] != '.' && s[i] != 'e') i++;
     return (widths){(int)i, (int)(n - i)};
 }
-static widths widest(widths a, widths b) {
-    return (widths){a.left > b.left ? a.left : b.left, a.right > b.right ? a.right : b.right};
-}
+static widths widest(widths a, widths b) { return (widths){a.left > b.left ? a.left : b.left, a.right > b.right ? a.right : b.right}; }
 
 typedef struct array_printer {
     const array *a;
@@ -106,11 +114,13 @@ typedef struct array_printer {
 /* How many positions of an axis are shown, the gap counting as one. */
 static int64_t shown(const array_printer *p, int64_t n) { return p->cut && n > 2 * PRINT_EDGE ? 2 * PRINT_EDGE + 1 : n; }
 /* The index at a shown position; -1: the gap. */
-static int64_t shown_at(const array_printer *p, int64_t n, int64_t i) {
+static int64_t shown_at(const array_printer *p, int64_t n, int64_t i)
+{
     if (shown(p, n) == n) return i;
     return i < PRINT_EDGE ? i : i == PRINT_EDGE ? -1 : n - 2 * PRINT_EDGE - 1 + i;
 }
-static size_t shown_format(const array_printer *p, int64_t offset, int64_t i, char s[NUMBER_MOST]) {
+static size_t shown_format(const array_printer *p, int64_t offset, int64_t i, char s[NUMBER_MOST])
+{
     int last = p->a->rank - 1;
     int64_t k = shown_at(p, array_shape(p->a)[last], i);
     if (k < 0) return (size_t)sprintf(s, "...");
@@ -118,7 +128,8 @@ static size_t shown_format(const array_printer *p, int64_t offset, int64_t i, ch
 }
 
 /* Widens p->column by the rows below `offset`. */
-static void measure(array_printer *p, int axis, int64_t offset) {
+static void measure(array_printer *p, int axis, int64_t offset)
+{
     int64_t n = array_shape(p->a)[axis];
     for (int64_t i = 0; i < shown(p, n); i++) {
         int64_t k = shown_at(p, n, i);
@@ -133,7 +144,8 @@ static void measure(array_printer *p, int axis, int64_t offset) {
 }
 
 /* One row, from its bracket to its bracket; `indent` is where the bracket stands. */
-static void row_print(array_printer *p, int64_t offset, int indent) {
+static void row_print(array_printer *p, int64_t offset, int indent)
+{
     int64_t n = shown(p, array_shape(p->a)[p->a->rank - 1]);
     int at = indent + 1, pad = 0;
     text_putc(p->out, '[');
@@ -161,7 +173,8 @@ static void row_print(array_printer *p, int64_t offset, int indent) {
     text_putc(p->out, ']');
 }
 
-static void rows_print(array_printer *p, int axis, int64_t offset, int indent) {
+static void rows_print(array_printer *p, int axis, int64_t offset, int indent)
+{
     if (axis == p->a->rank - 1) {
         row_print(p, offset, indent);
         return;
@@ -181,7 +194,8 @@ static void rows_print(array_printer *p, int axis, int64_t offset, int indent) {
     text_putc(p->out, ']');
 }
 
-static void array_print(vm *m, const array *a, bool shape, text *out) {
+static void array_print(vm *m, const array *a, bool shape, text *out)
+{
     array_printer p = {.a = a, .out = out, .cut = a->size > PRINT_THRESHOLD};
     if (a->size == 0) text_puts(out, "[]");
     else {
@@ -212,7 +226,8 @@ static void array_print(vm *m, const array *a, bool shape, text *out) {
 
 /* --- structures --------------------------------------------------------------------------------------- */
 
-static void function_print(vm *m, const closure *f, text *out) {
+static void function_print(vm *m, const closure *f, text *out)
+{
     const code *c = f->code;
     if (f->residual) {
         text_puts(out, "fn");
@@ -230,11 +245,15 @@ static void function_print(vm *m, const closure *f, text *out) {
 static void print_at(vm *m, value v, int depth, text *out);
 
 /* Where each part begins, in bytes of `out`; the gap of a long tuple counts as a part. */
-typedef struct parts { size_t *start; size_t n; } parts;
+typedef struct parts {
+    size_t *start;
+    size_t n;
+} parts;
 
 /* Joins parts that were written a line each: all on one line when they fit; a tuple's else as many on a
    line as fit, a record's stay. Parts of several lines stay as they are. */
-static void parts_join(text *out, const parts *p, int indent, bool fill) {
+static void parts_join(text *out, const parts *p, int indent, bool fill)
+{
     size_t width = (size_t)indent + 2, end = out->n;
     for (size_t i = 0; i < p->n; i++) {
         size_t stop = i + 1 < p->n ? p->start[i + 1] - (size_t)indent - 2 : end; /* before ",\n" and indent */
@@ -266,7 +285,8 @@ static void parts_join(text *out, const parts *p, int indent, bool fill) {
     out->s[to] = 0;
 }
 
-static void structure_print(vm *m, value v, int depth, text *out) {
+static void structure_print(vm *m, value v, int depth, text *out)
+{
     const tuple *t = v.tag == V_TUPLE ? as_tuple(v) : NULL;
     const record *r = t ? NULL : as_record(v);
     uint32_t n = t ? t->n : r->n;
@@ -295,21 +315,28 @@ static void structure_print(vm *m, value v, int depth, text *out) {
 }
 
 /* A value inside another, or the whole one. */
-static void print_at(vm *m, value v, int depth, text *out) {
+static void print_at(vm *m, value v, int depth, text *out)
+{
     switch ((value_tag)v.tag) {
-    case V_BOOL: case V_I64: case V_F32: case V_F64: scalar_print(v, out); break;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64: scalar_print(v, out); break;
     case V_ARRAY: array_print(m, as_array(v), true, out); break;
     case V_STRING: string_print_quoted(as_string(v)->s, as_string(v)->length, out); break;
-    case V_TUPLE: case V_RECORD: structure_print(m, v, depth, out); break;
+    case V_TUPLE:
+    case V_RECORD: structure_print(m, v, depth, out); break;
     case V_FUNCTION: function_print(m, as_closure(v), out); break;
     case V_NONE: text_puts(out, "none"); break;
     case V_ZERO: text_puts(out, "0"); break;
-    case V_FORM: case V_FORMOBJ: form_print(m, v, out); break;
+    case V_FORM:
+    case V_FORMOBJ: form_print(m, v, out); break;
     default: text_printf(out, "<%s>", value_type_name(v));
     }
 }
 
-void value_print(vm *m, value v, print_style style, text *out) {
+void value_print(vm *m, value v, print_style style, text *out)
+{
     if (style == PRINT_PLAIN && v.tag == V_STRING) text_add(out, as_string(v)->s, as_string(v)->length);
     else if (style == PRINT_HEADER && v.tag == V_ARRAY) {
         value_describe(m, v, out);

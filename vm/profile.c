@@ -11,9 +11,19 @@
 typedef enum phase { PHASE_PLAIN, PHASE_FORWARD, PHASE_REPLAY, PHASE_ADJOINT, PHASES } phase;
 static const char *const phase_names[] = {"", "forward", "replay", "adjoint"};
 
-typedef struct entry { source *src; uint32_t line; uint8_t phase; const char *what; uint64_t count, bytes; double seconds; } entry;
+typedef struct entry {
+    source *src;
+    uint32_t line;
+    uint8_t phase;
+    const char *what;
+    uint64_t count, bytes;
+    double seconds;
+} entry;
 
-struct profile { entry *of; uint32_t n, cap; }; /* open addressing; cap a power of two */
+struct profile {
+    entry *of;
+    uint32_t n, cap;
+}; /* open addressing; cap a power of two */
 
 bool profile_open(struct exec *x)
 {

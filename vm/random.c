@@ -23,7 +23,8 @@ enum { PIECE = 512 };
 
 /* Sixteen blocks at a time, one array for each word, which compilers turn into vectors. */
 KERN_CLONES
-void philox(uint64_t key, uint64_t first, int64_t blocks, uint32_t *out) {
+void philox(uint64_t key, uint64_t first, int64_t blocks, uint32_t *out)
+{
     enum { LANES = 16 };
     for (int64_t b = 0; b < blocks; b += LANES) {
         uint32_t c0[LANES], c1[LANES], c2[LANES], c3[LANES];
@@ -58,7 +59,8 @@ typedef void normal_kernel(int64_t n, const double *u, const double *v, double *
 #if defined(__x86_64__)
 /* The sse2 and avx forms of these SLEEF functions agree with each other, and with the plain C form, in
    every bit (tests/unit/test_random.c). n is a multiple of 4. */
-static void normal_sse2(int64_t n, const double *u, const double *v, double *out) {
+static void normal_sse2(int64_t n, const double *u, const double *v, double *out)
+{
     for (int64_t i = 0; i < n; i += 2) {
         __m128d r = _mm_sqrt_pd(_mm_mul_pd(_mm_set1_pd(-2), Sleef_cinz_logd2_u10sse2(_mm_loadu_pd(u + i))));
         Sleef___m128d_2 t = Sleef_cinz_sincospid2_u05sse2(_mm_mul_pd(_mm_set1_pd(2), _mm_loadu_pd(v + i)));
@@ -67,7 +69,8 @@ static void normal_sse2(int64_t n, const double *u, const double *v, double *out
         _mm_storeu_pd(out + 2 * i + 2, _mm_unpackhi_pd(c, s));
     }
 }
-__attribute__((target("avx"))) static void normal_avx(int64_t n, const double *u, const double *v, double *out) {
+__attribute__((target("avx"))) static void normal_avx(int64_t n, const double *u, const double *v, double *out)
+{
     for (int64_t i = 0; i < n; i += 4) {
         __m256d r = _mm256_sqrt_pd(_mm256_mul_pd(_mm256_set1_pd(-2), Sleef_cinz_logd4_u10avx(_mm256_loadu_pd(u + i))));
         Sleef___m256d_2 t = Sleef_cinz_sincospid4_u05avx(_mm256_mul_pd(_mm256_set1_pd(2), _mm256_loadu_pd(v + i)));
@@ -79,7 +82,8 @@ __attribute__((target("avx"))) static void normal_avx(int64_t n, const double *u
 }
 static normal_kernel *normal_pairs(void) { return __builtin_cpu_supports("avx") ? normal_avx : normal_sse2; }
 #else
-static void normal_plain(int64_t n, const double *u, const double *v, double *out) {
+static void normal_plain(int64_t n, const double *u, const double *v, double *out)
+{
     for (int64_t i = 0; i < n; i++) {
         double r = sqrt(-2 * Sleef_cinz_logd1_u10purec(u[i]));
         Sleef_double_2 t = Sleef_cinz_sincospid1_u05purec(2 * v[i]);
@@ -93,7 +97,8 @@ static normal_kernel *normal_pairs(void) { return normal_plain; }
 typedef enum distribution { UNIFORM, NORMAL, WORDS } distribution;
 
 /* n elements from the blocks at `first`; n is at most what PIECE blocks give. */
-static void fill_piece(distribution kind, dtype d, uint64_t key, uint64_t first, int64_t n, void *out) {
+static void fill_piece(distribution kind, dtype d, uint64_t key, uint64_t first, int64_t n, void *out)
+{
     uint32_t w[4 * PIECE];
     int each = d == DTYPE_F32 ? 4 : 2;
     philox(key, first, (n + each - 1) / each, w);
@@ -119,7 +124,8 @@ static void fill_piece(distribution kind, dtype d, uint64_t key, uint64_t first,
     }
 }
 
-static void fill(vm *m, distribution kind, dtype d, int64_t n, void *out) {
+static void fill(vm *m, distribution kind, dtype d, int64_t n, void *out)
+{
     random_state at = m->random;
     int64_t each = d == DTYPE_F32 ? 4 : 2, piece = PIECE * each, size = d == DTYPE_F32 ? 4 : 8;
     int threads = threads_for(m, n * (kind == NORMAL ? 8 : 1));

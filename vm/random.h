@@ -19,7 +19,5 @@ void random_normal(vm *m, dtype d, int64_t n, void *out);
 void random_words(vm *m, int64_t n, uint64_t *out);
 /* A number below `range` (> 0) from 64 random bits; no value is likelier than another by more than
    range / 2^64. */
-static inline uint64_t random_below(uint64_t bits, uint64_t range) {
-    return (uint64_t)(((unsigned __int128)bits * range) >> 64);
-}
+static inline uint64_t random_below(uint64_t bits, uint64_t range) { return (uint64_t)(((unsigned __int128)bits * range) >> 64); }
 #endif

@@ -26,8 +26,8 @@ typedef enum reduce_term { TERM_X, TERM_SQUARE, TERM_DEVIATION, TERM_EXP } reduc
 typedef struct reduce_axes {
     int nk, nr;
     int64_t kshape[RANK_MAX], kstride[RANK_MAX], rshape[RANK_MAX], rstride[RANK_MAX];
-    int64_t outs, n;           /* outputs; elements reduced into each */
-    int rank;                  /* of the result */
+    int64_t outs, n; /* outputs; elements reduced into each */
+    int rank;        /* of the result */
     int64_t shape[RANK_MAX];
 } reduce_axes;
 
@@ -39,12 +39,19 @@ bool arg_reduce_axes(prim_call *c, const shaped *x, int axis, int keepdims, redu
 static inline dtype reduce_dtype(dtype d) { return d == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64; }
 /* x of any dtype; out and mu: r->outs elements of reduce_dtype(x->dtype), in row-major order of the kept axes.
    Fails only for want of memory. n == 0 gives the identity (+0 for a sum). */
-bool reduce_run(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const void *mu,
-                void *out);
+bool reduce_run(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const void *mu, void *out);
 
 /* The tree fed block by block, for fused code: values of blocks in order, then the end. */
-typedef struct reduce_tree_f64 { double s[58]; int n; uint64_t blocks; } reduce_tree_f64;
-typedef struct reduce_tree_f32 { float s[58]; int n; uint64_t blocks; } reduce_tree_f32;
+typedef struct reduce_tree_f64 {
+    double s[58];
+    int n;
+    uint64_t blocks;
+} reduce_tree_f64;
+typedef struct reduce_tree_f32 {
+    float s[58];
+    int n;
+    uint64_t blocks;
+} reduce_tree_f32;
 double reduce_block_f64(reduce_op op, const double *x, int64_t n); /* n <= 128 */
 float reduce_block_f32(reduce_op op, const float *x, int64_t n);
 void reduce_push_f64(reduce_tree_f64 *t, reduce_op op, double block);

@@ -1,7 +1,8 @@
 /* reduce_tile.h: the reduction tree of reduce.h for one element type; included by reduce.c twice, with
  * T (the type) and F(name) (which appends its suffix) defined, TREE the tree's type and EXP the tile of exp. */
 
-static inline T F(apply)(reduce_op op, T a, T b) {
+static inline T F(apply)(reduce_op op, T a, T b)
+{
     switch (op) {
     case REDUCE_SUM: return a + b;
     case REDUCE_PROD: return a * b;
@@ -9,23 +10,27 @@ static inline T F(apply)(reduce_op op, T a, T b) {
     default: return a < b || a != a ? a : b;
     }
 }
-static inline T F(identity)(reduce_op op) {
+static inline T F(identity)(reduce_op op)
+{
     return (T)(op == REDUCE_SUM ? -0.0 : op == REDUCE_PROD ? 1.0 : op == REDUCE_MAX ? -INFINITY : INFINITY);
 }
 
-void F(reduce_push)(TREE *t, reduce_op op, T block) {
+void F(reduce_push)(TREE *t, reduce_op op, T block)
+{
     t->blocks++;
     for (uint64_t c = t->blocks; !(c & 1); c >>= 1) block = F(apply)(op, t->s[--t->n], block);
     t->s[t->n++] = block;
 }
-T F(reduce_end)(const TREE *t, reduce_op op) {
+T F(reduce_end)(const TREE *t, reduce_op op)
+{
     T r = t->s[t->n - 1];
     for (int i = t->n - 2; i >= 0; i--) r = F(apply)(op, t->s[i], r);
     return r;
 }
 
 /* One block, with `op` a constant so that the loops are of one operation. */
-static inline __attribute__((always_inline)) T F(block_of)(reduce_op op, const T *x, int64_t n) {
+static inline __attribute__((always_inline)) T F(block_of)(reduce_op op, const T *x, int64_t n)
+{
     T l[REDUCE_LANES];
     if (n == REDUCE_BLOCK) {
         for (int j = 0; j < REDUCE_LANES; j++) {
@@ -45,20 +50,29 @@ static inline __attribute__((always_inline)) T F(block_of)(reduce_op op, const T
     for (int j = 0; j < 2; j++) l[j] = F(apply)(op, l[j], l[j + 2]);
     return F(apply)(op, l[0], l[1]);
 }
-KERN_CLONES static void F(blocks_sum)(const T *x, int64_t n, int64_t nb, T *out) {
-    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_SUM, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+KERN_CLONES static void F(blocks_sum)(const T *x, int64_t n, int64_t nb, T *out)
+{
+    for (int64_t b = 0; b < nb; b++)
+        out[b] = F(block_of)(REDUCE_SUM, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
 }
-KERN_CLONES static void F(blocks_prod)(const T *x, int64_t n, int64_t nb, T *out) {
-    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_PROD, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+KERN_CLONES static void F(blocks_prod)(const T *x, int64_t n, int64_t nb, T *out)
+{
+    for (int64_t b = 0; b < nb; b++)
+        out[b] = F(block_of)(REDUCE_PROD, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
 }
-KERN_CLONES static void F(blocks_max)(const T *x, int64_t n, int64_t nb, T *out) {
-    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_MAX, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+KERN_CLONES static void F(blocks_max)(const T *x, int64_t n, int64_t nb, T *out)
+{
+    for (int64_t b = 0; b < nb; b++)
+        out[b] = F(block_of)(REDUCE_MAX, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
 }
-KERN_CLONES static void F(blocks_min)(const T *x, int64_t n, int64_t nb, T *out) {
-    for (int64_t b = 0; b < nb; b++) out[b] = F(block_of)(REDUCE_MIN, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
+KERN_CLONES static void F(blocks_min)(const T *x, int64_t n, int64_t nb, T *out)
+{
+    for (int64_t b = 0; b < nb; b++)
+        out[b] = F(block_of)(REDUCE_MIN, x + b * REDUCE_BLOCK, b == nb - 1 ? n - b * REDUCE_BLOCK : REDUCE_BLOCK);
 }
 /* nb blocks of x[0..n), the last perhaps short. */
-static void F(blocks)(reduce_op op, const T *x, int64_t n, int64_t nb, T *out) {
+static void F(blocks)(reduce_op op, const T *x, int64_t n, int64_t nb, T *out)
+{
     switch (op) {
     case REDUCE_SUM: F(blocks_sum)(x, n, nb, out); break;
     case REDUCE_PROD: F(blocks_prod)(x, n, nb, out); break;
@@ -66,27 +80,29 @@ static void F(blocks)(reduce_op op, const T *x, int64_t n, int64_t nb, T *out) {
     default: F(blocks_min)(x, n, nb, out); break;
     }
 }
-T F(reduce_block)(reduce_op op, const T *x, int64_t n) {
+T F(reduce_block)(reduce_op op, const T *x, int64_t n)
+{
     T out;
     F(blocks)(op, x, n, 1, &out);
     return out;
 }
 
-void F(reduce_load)(const shaped *x, const reduce_axes *r, int64_t base, int64_t i, int64_t n, T *dst) {
-    LOAD_BODY
-}
+void F(reduce_load)(const shaped *x, const reduce_axes *r, int64_t base, int64_t i, int64_t n, T *dst){LOAD_BODY}
 
 /* dst[i] = term of src[i], which may be the same; mu has stride ms, 0 or 1. */
-KERN_CLONES static void F(term_square)(T *dst, const T *src, int64_t n) {
+KERN_CLONES static void F(term_square)(T *dst, const T *src, int64_t n)
+{
     for (int64_t i = 0; i < n; i++) dst[i] = src[i] * src[i];
 }
-KERN_CLONES static void F(term_less)(T *dst, const T *src, int64_t n, const T *mu, int64_t ms) {
+KERN_CLONES static void F(term_less)(T *dst, const T *src, int64_t n, const T *mu, int64_t ms)
+{
     if (ms)
         for (int64_t i = 0; i < n; i++) dst[i] = src[i] - mu[i];
     else
         for (int64_t i = 0; i < n; i++) dst[i] = src[i] - mu[0];
 }
-static void F(term)(reduce_term term, T *dst, const T *src, int64_t n, const T *mu, int64_t ms) {
+static void F(term)(reduce_term term, T *dst, const T *src, int64_t n, const T *mu, int64_t ms)
+{
     if (term == TERM_DEVIATION || term == TERM_EXP) {
         F(term_less)(dst, src, n, mu, ms);
         src = dst;
@@ -99,8 +115,8 @@ static void F(term)(reduce_term term, T *dst, const T *src, int64_t n, const T *
 }
 
 /* Subtree of blocks [b0, b1) of one output whose elements start at `base`. */
-static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, int64_t base,
-                  int64_t b0, int64_t b1) {
+static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, int64_t base, int64_t b0, int64_t b1)
+{
     TREE t;
     t.n = 0, t.blocks = 0;
     bool direct = x->dtype == DTYPE && (r->nr == 0 || (r->nr == 1 && r->rstride[0] == 1));
@@ -125,8 +141,9 @@ static T F(along)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_te
 
 /* Reductions of n <= 16 elements, which are one lane each, for `count` outputs at x + k * ks: the folding alone.
    What a lane would hold without an element, the identity, changes nothing. */
-static inline __attribute__((always_inline)) void F(short_of)(reduce_op op, const int n, const T *x, int64_t ks, int64_t rs,
-                                                              int64_t count, T *out) {
+static inline __attribute__((always_inline)) void F(short_of)(reduce_op op, const int n, const T *x, int64_t ks, int64_t rs, int64_t count,
+                                                              T *out)
+{
     for (int64_t k = 0; k < count; k++, x += ks) {
         T l[REDUCE_LANES];
         for (int j = 0; j < n; j++) l[j] = x[j * rs];
@@ -138,7 +155,8 @@ static inline __attribute__((always_inline)) void F(short_of)(reduce_op op, cons
         out[k] = l[0];
     }
 }
-static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t count, T *out) {
+static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t count, T *out)
+{
     switch (n) {
     case 1: F(short_of)(REDUCE_SUM, 1, x, ks, rs, count, out); break;
     case 2: F(short_of)(REDUCE_SUM, 2, x, ks, rs, count, out); break;
@@ -151,24 +169,25 @@ static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t cou
 void F(reduce_short_sums)(int n, const T *x, int64_t count, T *out) { F(short_sums)(n, x, n, 1, count, out); }
 
 /* Tree steps on `w` outputs at once. */
-#define ACROSS(OP, NAME)                                                                                      \
-    KERN_CLONES static void F(NAME)(T *restrict a, const T *restrict b, int64_t w) {                          \
-        if (w == REDUCE_TILE)                                                                                 \
-            for (int i = 0; i < REDUCE_TILE; i++) a[i] = F(apply)(OP, a[i], b[i]);                            \
-        else                                                                                                  \
-            for (int64_t i = 0; i < w; i++) a[i] = F(apply)(OP, a[i], b[i]);                                  \
-    }                                                                                                         \
-    /* A whole block, its rows x[i * rs + 0..w). */                                                           \
-    KERN_CLONES static void F(NAME##_rows)(T (*restrict l)[REDUCE_TILE], const T *restrict x, int64_t rs,     \
-                                           int64_t n, int64_t w) {                                            \
-        for (int64_t i = 0; i < n; i++) {                                                                     \
-            T *restrict a = l[i % REDUCE_LANES];                                                              \
-            const T *restrict b = x + i * rs;                                                                 \
-            if (w == REDUCE_TILE)                                                                             \
-                for (int k = 0; k < REDUCE_TILE; k++) a[k] = F(apply)(OP, a[k], b[k]);                        \
-            else                                                                                              \
-                for (int64_t k = 0; k < w; k++) a[k] = F(apply)(OP, a[k], b[k]);                              \
-        }                                                                                                     \
+#define ACROSS(OP, NAME) \
+    KERN_CLONES static void F(NAME)(T *restrict a, const T *restrict b, int64_t w) \
+    { \
+        if (w == REDUCE_TILE) \
+            for (int i = 0; i < REDUCE_TILE; i++) a[i] = F(apply)(OP, a[i], b[i]); \
+        else \
+            for (int64_t i = 0; i < w; i++) a[i] = F(apply)(OP, a[i], b[i]); \
+    } \
+    /* A whole block, its rows x[i * rs + 0..w). */ \
+    KERN_CLONES static void F(NAME##_rows)(T(*restrict l)[REDUCE_TILE], const T *restrict x, int64_t rs, int64_t n, int64_t w) \
+    { \
+        for (int64_t i = 0; i < n; i++) { \
+            T *restrict a = l[i % REDUCE_LANES]; \
+            const T *restrict b = x + i * rs; \
+            if (w == REDUCE_TILE) \
+                for (int k = 0; k < REDUCE_TILE; k++) a[k] = F(apply)(OP, a[k], b[k]); \
+            else \
+                for (int64_t k = 0; k < w; k++) a[k] = F(apply)(OP, a[k], b[k]); \
+        } \
     }
 ACROSS(REDUCE_SUM, across_sum)
 ACROSS(REDUCE_PROD, across_prod)
@@ -177,11 +196,12 @@ ACROSS(REDUCE_MIN, across_min)
 #undef ACROSS
 
 /* Subtree of blocks [b0, b1) for w <= 32 outputs that lie next to each other from `base`; mu: w values. */
-static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu,
-                      int64_t base, int64_t w, int64_t b0, int64_t b1, T *out) {
+static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, int64_t base, int64_t w,
+                      int64_t b0, int64_t b1, T *out)
+{
     static void (*const steps[])(T *restrict, const T *restrict, int64_t) = {F(across_sum), F(across_prod), F(across_max), F(across_min)};
-    static void (*const rows[])(T (*restrict)[REDUCE_TILE], const T *restrict, int64_t, int64_t, int64_t) = {
-        F(across_sum_rows), F(across_prod_rows), F(across_max_rows), F(across_min_rows)};
+    static void (*const rows[])(T(*restrict)[REDUCE_TILE], const T *restrict, int64_t, int64_t,
+                                int64_t) = {F(across_sum_rows), F(across_prod_rows), F(across_max_rows), F(across_min_rows)};
     T lanes[REDUCE_LANES][REDUCE_TILE], row[REDUCE_TILE], stack[12][REDUCE_TILE];
     _Static_assert(REDUCE_SUPER <= 1 << 11, "a subtree's stack");
     int depth = 0;
@@ -228,10 +248,17 @@ static void F(across)(const shaped *x, const reduce_axes *r, reduce_op op, reduc
 
 /* The subtrees of a reduction, by number. */
 typedef struct F(job) {
-    const shaped *x; const reduce_axes *r; reduce_op op; reduce_term term; const T *mu; T *part;
-    bool side; int64_t inner, tile, ntiles, supers, nb;
+    const shaped *x;
+    const reduce_axes *r;
+    reduce_op op;
+    reduce_term term;
+    const T *mu;
+    T *part;
+    bool side;
+    int64_t inner, tile, ntiles, supers, nb;
 } F(job);
-static void F(item)(const F(job) *j, int64_t it) {
+static void F(item)(const F(job) * j, int64_t it)
+{
     int64_t s = it % j->supers, k = it / j->supers % j->ntiles, o = it / j->supers / j->ntiles;
     int64_t first = o * j->inner + k * j->tile, w = j->inner - k * j->tile < j->tile ? j->inner - k * j->tile : j->tile;
     int64_t b0 = s * REDUCE_SUPER, b1 = b0 + REDUCE_SUPER < j->nb ? b0 + REDUCE_SUPER : j->nb;
@@ -242,7 +269,8 @@ static void F(item)(const F(job) *j, int64_t it) {
     else *part = F(along)(j->x, j->r, j->op, j->term, mu, base, b0, b1);
 }
 
-static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, T *out) {
+static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const T *mu, T *out)
+{
     if (r->outs == 0) return true;
     if (r->n == 0) {
         for (int64_t i = 0; i < r->outs; i++) out[i] = op == REDUCE_SUM ? 0 : F(identity)(op);
@@ -257,8 +285,7 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
     }
     /* Outputs side by side go 32 at a time when they are next to each other in memory. */
     int64_t inner = r->nk ? r->kshape[r->nk - 1] : 1;
-    bool side = x->dtype == DTYPE && r->nk && r->kstride[r->nk - 1] == 1 && inner >= 4 &&
-                !(r->nr == 1 && r->rstride[0] == 1);
+    bool side = x->dtype == DTYPE && r->nk && r->kstride[r->nk - 1] == 1 && inner >= 4 && !(r->nr == 1 && r->rstride[0] == 1);
     if (op == REDUCE_SUM && term == TERM_X && x->dtype == DTYPE && r->n <= REDUCE_LANES && r->nr <= 1 && !side) {
         int64_t rows = r->outs / inner, rs = r->nr ? r->rstride[0] : 0, ks = r->nk ? r->kstride[r->nk - 1] : 0;
         int64_t cuts = inner >= 8192 ? inner / 4096 : 1;

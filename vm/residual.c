@@ -14,7 +14,10 @@
 
 /* --- holds ---------------------------------------------------------------------------------- */
 
-typedef struct work { object *small[64], **of; uint32_t n, cap; } work;
+typedef struct work {
+    object *small[64], **of;
+    uint32_t n, cap;
+} work;
 
 /* When there is no memory for the list the part's own parts are left out of the count: a figure of
    --stats is then too low, which letting go tolerates. */
@@ -174,7 +177,12 @@ void residual_dispose(vm *m, object *o)
 
 /* --- what is held, for saved(f, …) ------------------------------------------------------------ */
 
-typedef struct tally { uint64_t values, bytes; buffer **seen; uint32_t nseen, cap; bool failed; } tally;
+typedef struct tally {
+    uint64_t values, bytes;
+    buffer **seen;
+    uint32_t nseen, cap;
+    bool failed;
+} tally;
 
 /* Each buffer counts once; seen is a hash of pointers, a power of two long. */
 static bool first_time(vm *m, tally *k, buffer *b)
@@ -235,7 +243,8 @@ static void tally_object(vm *m, tally *k, work *todo, const object *o)
             for (uint64_t i = 0; (v = looptape_value(((const tape *)o)->of, &i));) tally_values(m, k, todo, v, 1);
             break;
         }
-        tally_values(m, k, todo, ((const tape *)o)->v, ((const tape *)o)->n * ((const tape *)o)->width); break;
+        tally_values(m, k, todo, ((const tape *)o)->v, ((const tape *)o)->n * ((const tape *)o)->width);
+        break;
     case V_FUNCTION: tally_values(m, k, todo, ((const closure *)o)->captures, ((const closure *)o)->n); break;
     default: {
         uint32_t n = parts_of(o, &of);

@@ -22,31 +22,47 @@
 #include "code.h"
 #include "vm.h"
 
-typedef struct kept { uint32_t origin, next; /* of the same origin, UINT32_MAX: none */ uint64_t key; /* of the arguments */ value v;
-    struct spilled *disk; /* v has marks (spill.h); NULL: v is whole */ } kept;
+typedef struct kept {
+    uint32_t origin, next; /* of the same origin, UINT32_MAX: none */
+    uint64_t key;          /* of the arguments */
+    value v;
+    struct spilled *disk; /* v has marks (spill.h); NULL: v is whole */
+} kept;
 /* Values in order of execution within each origin: slots are a hash of origins (first UINT32_MAX: free),
    each with its first and newest value. */
-typedef struct keep_list { kept *of; uint32_t n, cap; struct keep_slot { uint32_t origin, first, newest; } *slots;
-    uint32_t nslots, used; } keep_list;
+typedef struct keep_list {
+    kept *of;
+    uint32_t n, cap;
+    struct keep_slot {
+        uint32_t origin, first, newest;
+    } * slots;
+    uint32_t nslots, used;
+} keep_list;
 
 typedef struct residual {
     object h;
-    code *region;            /* retained; its captures are `entered` */
-    uint32_t n;              /* values that entered */
+    code *region;                 /* retained; its captures are `entered` */
+    uint32_t n;                   /* values that entered */
     const block_options *options; /* of the block, inside region's or its owner's arena: owner below */
-    code *owner;             /* retained: the Code that options belong to */
-    random_state random;     /* when the region was entered */
-    value globals;           /* table of top-level functions then */
+    code *owner;                  /* retained: the Code that options belong to */
+    random_state random;          /* when the region was entered */
+    value globals;                /* table of top-level functions then */
     keep_list keep;
-    uint32_t span;           /* see worth.c; 0: none */
+    uint32_t span; /* see worth.c; 0: none */
     value entered[];
 } residual;
 static inline residual *as_residual(value v) { return (residual *)v.u.o; }
 
 /* Entries of `width` values. An entry may be shared by copies of the tape until one of them changes. */
-typedef struct tape { object h; uint32_t width; uint64_t n, cap; value *v;
-    struct looptape *of; uint32_t first; /* a view of a loop tape (looptape.h): its entries are made when asked
-                                           for, and are values `first` on of the loop tape's */ } tape;
+typedef struct tape {
+    object h;
+    uint32_t width;
+    uint64_t n, cap;
+    value *v;
+    struct looptape *of;
+    uint32_t first; /* a view of a loop tape (looptape.h): its entries are made when asked
+                                           for, and are values `first` on of the loop tape's */
+} tape;
 static inline tape *as_tape(value v) { return (tape *)v.u.o; }
 
 residual *residual_new(vm *m, code *region, uint32_t n); /* captures random state and globals; entered: V_UNDEF */
@@ -73,14 +89,24 @@ void value_unhold(vm *m, value v);
 /* The context stack of recorders and readers. A reader's cursors are its own (one per slot of the keep
    list), so a residual may be forced several times, even one within another. What a reader supplies is
    offered to the recorders further in, which run for the first time, and to none further out. */
-typedef struct keep_context { residual *r; bool reading; uint32_t *cursors; uint32_t ncursors;
-    uint64_t given; /* recorder: which of the first 64 names its policy lists occurred */ } keep_context;
-typedef struct keep { keep_context *of; uint32_t n, cap; uint32_t from; /* contexts from here on are offered to */
-    uint8_t *noted; uint32_t nnoted; /* blocks that got their note */ } keep;
-bool keep_record(vm *m, residual *r);   /* the region runs for the first time */
-bool keep_read(vm *m, residual *r);     /* it is being forced */
-void keep_leave(vm *m);                 /* pops the innermost */
-void keep_leave_to(vm *m, uint32_t n);  /* after an error */
+typedef struct keep_context {
+    residual *r;
+    bool reading;
+    uint32_t *cursors;
+    uint32_t ncursors;
+    uint64_t given; /* recorder: which of the first 64 names its policy lists occurred */
+} keep_context;
+typedef struct keep {
+    keep_context *of;
+    uint32_t n, cap;
+    uint32_t from; /* contexts from here on are offered to */
+    uint8_t *noted;
+    uint32_t nnoted; /* blocks that got their note */
+} keep;
+bool keep_record(vm *m, residual *r);  /* the region runs for the first time */
+bool keep_read(vm *m, residual *r);    /* it is being forced */
+void keep_leave(vm *m);                /* pops the innermost */
+void keep_leave_to(vm *m, uint32_t n); /* after an error */
 /* The innermost context, a recorder, goes on with r. */
 void keep_swap(vm *m, residual *r);
 /* Before a keepable primitive runs: true when a reader had its value (owned, in *out). */

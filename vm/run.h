@@ -32,29 +32,69 @@
 
 /* Opcodes of the run form. Those up to RUN_FUSED_LAST are the tree's own; see op.def. */
 typedef enum run_op {
-    RUN_CONST, RUN_MOVE, RUN_COPY, RUN_DROP, RUN_JUMP, RUN_GO, RUN_GO_NOT,
-    RUN_RANGE, RUN_RANGE_NEXT, RUN_STEP, RUN_TAPES, RUN_TAPES_NEXT, RUN_KEEP, RUN_KEEP_END,
+    RUN_CONST,
+    RUN_MOVE,
+    RUN_COPY,
+    RUN_DROP,
+    RUN_JUMP,
+    RUN_GO,
+    RUN_GO_NOT,
+    RUN_RANGE,
+    RUN_RANGE_NEXT,
+    RUN_STEP,
+    RUN_TAPES,
+    RUN_TAPES_NEXT,
+    RUN_KEEP,
+    RUN_KEEP_END,
     RUN_PRIM,      /* any primitive */
     RUN_PRIM_KEEP, /* one whose result a block may keep */
     /* Primitives with a path for unboxed scalars; the layout is PRIM's. */
-    RUN_ADD, RUN_SUB, RUN_MUL, RUN_DIV, RUN_NEG, RUN_LT, RUN_LE, RUN_GT, RUN_GE, RUN_EQ, RUN_NE,
-    RUN_ZMUL, RUN_ACC, RUN_FIT /* reduce_to, spread_to */, RUN_FORM, RUN_INDEX, RUN_SETINDEX,
-    RUN_TUPLE, RUN_UNPACK, RUN_CALL, RUN_FORCE, RUN_TRY, RUN_MEASURE, RUN_IMPORT, RUN_RETURN,
-    RUN_CLOSURE, RUN_GLOBAL, RUN_DEFINED, RUN_SELDEF, RUN_FIELD,
-    RUN_OTHER,     /* the rest of op.def, by the instr's own opcode */
+    RUN_ADD,
+    RUN_SUB,
+    RUN_MUL,
+    RUN_DIV,
+    RUN_NEG,
+    RUN_LT,
+    RUN_LE,
+    RUN_GT,
+    RUN_GE,
+    RUN_EQ,
+    RUN_NE,
+    RUN_ZMUL,
+    RUN_ACC,
+    RUN_FIT /* reduce_to, spread_to */,
+    RUN_FORM,
+    RUN_INDEX,
+    RUN_SETINDEX,
+    RUN_TUPLE,
+    RUN_UNPACK,
+    RUN_CALL,
+    RUN_FORCE,
+    RUN_TRY,
+    RUN_MEASURE,
+    RUN_IMPORT,
+    RUN_RETURN,
+    RUN_CLOSURE,
+    RUN_GLOBAL,
+    RUN_DEFINED,
+    RUN_SELDEF,
+    RUN_FIELD,
+    RUN_OTHER, /* the rest of op.def, by the instr's own opcode */
     RUN_OPS
 } run_op;
 
 typedef struct run {
-    code *code;            /* whose run form this is */
-    const code *tree;      /* what the optimiser made of it: constants, names, … */
-    uint32_t *w; uint32_t n;
-    const instr **instrs; uint32_t ninstrs; /* by index */
+    code *code;       /* whose run form this is */
+    const code *tree; /* what the optimiser made of it: constants, names, … */
+    uint32_t *w;
+    uint32_t n;
+    const instr **instrs;
+    uint32_t ninstrs; /* by index */
     uint32_t nslots;
-    uint32_t *entry;       /* slot of each capture, then of each parameter; SLOT_NONE: never read */
+    uint32_t *entry; /* slot of each capture, then of each parameter; SLOT_NONE: never read */
     uint32_t nentry;
-    bool fwd;              /* role CODE_FWD or CODE_REGION: the forward pass of a gradient, or a part of it again */
-    bool uses_self;        /* captures must stay in the closure */
+    bool fwd;       /* role CODE_FWD or CODE_REGION: the forward pass of a gradient, or a part of it again */
+    bool uses_self; /* captures must stay in the closure */
     size_t frame_bytes;
 } run;
 
@@ -67,17 +107,20 @@ bool run_check(vm *m, const run *r);
 void run_list(const run *r, text *out);
 
 /* --- liveness (live.c) ---------------------------------------------------------------------- */
-typedef struct drop { reg r; struct drop *next; } drop;
+typedef struct drop {
+    reg r;
+    struct drop *next;
+} drop;
 typedef struct live_instr {
     const instr *i;
-    uint8_t *last;           /* nsrc: the value dies here */
-    drop *after;             /* registers to drop right after */
+    uint8_t *last; /* nsrc: the value dies here */
+    drop *after;   /* registers to drop right after */
     struct live_block *blocks;
 } live_instr;
 typedef struct live_block {
     const block *b;
     live_instr *of;
-    drop *start;             /* registers to drop on entry */
+    drop *start; /* registers to drop on entry */
 } live_block;
 /* Fills *out, everything in `a`. False when refused (error set). */
 bool live_of(vm *m, const code *tree, arena *a, live_block *out);
@@ -86,47 +129,58 @@ bool live_of(vm *m, const code *tree, arena *a, live_block *out);
 typedef enum frame_kind { FRAME_CALL, FRAME_ENTRY, FRAME_FORCE, FRAME_TRY, FRAME_MEASURE, FRAME_IMPORT, FRAME_LAZY } frame_kind;
 
 typedef struct frame {
-    struct frame *up;      /* the caller */
+    struct frame *up; /* the caller */
     const run *run;
-    const uint32_t *at;    /* the instruction it stands at: saved when a frame is pushed, or on failure */
-    object *fn;            /* owned: the closure or residual that runs; NULL for plain Code */
+    const uint32_t *at;      /* the instruction it stands at: saved when a frame is pushed, or on failure */
+    object *fn;              /* owned: the closure or residual that runs; NULL for plain Code */
     struct frame_more *more; /* what kinds other than CALL need when they end */
     uint8_t kind;
-    bool fwd;              /* counted in vm->gradient_depth */
+    bool fwd; /* counted in vm->gradient_depth */
     value r[];
 } frame;
 
 /* State to go back to, and where the results go. */
 typedef struct frame_more {
-    value *out; uint32_t nout;             /* ENTRY */
-    uint32_t keep_n;                       /* keep contexts when it was entered */
-    size_t budget, slack, block_budget;    /* the limit when it was entered */
+    value *out;
+    uint32_t nout;                      /* ENTRY */
+    uint32_t keep_n;                    /* keep contexts when it was entered */
+    size_t budget, slack, block_budget; /* the limit when it was entered */
     uint32_t mute, forcing, gradient_depth;
     bool spilling;
-    random_state random; value globals;    /* FORCE: the caller's */
-    symbol key;                            /* IMPORT */
-    uint64_t ops;                          /* FORCE, outermost: operations before it */
-    double started; size_t peak, peak_all, saved_peak; /* MEASURE: figures before it */
+    random_state random;
+    value globals; /* FORCE: the caller's */
+    symbol key;    /* IMPORT */
+    uint64_t ops;  /* FORCE, outermost: operations before it */
+    double started;
+    size_t peak, peak_all, saved_peak; /* MEASURE: figures before it */
     uint64_t step_runs, steps, snapshots_peak;
-    uint64_t *replays; uint32_t nreplays;
-    worth_run worth;                       /* FORCE of a block */
+    uint64_t *replays;
+    uint32_t nreplays;
+    worth_run worth; /* FORCE of a block */
 } frame_more;
 
-typedef struct segment { struct segment *down; size_t bytes; char *below; /* top of `down` */ max_align_t data[]; } segment;
+typedef struct segment {
+    struct segment *down;
+    size_t bytes;
+    char *below; /* top of `down` */
+    max_align_t data[];
+} segment;
 
 struct exec {
     vm *m;
-    frame *frame;          /* innermost */
+    frame *frame; /* innermost */
     segment *seg, *spare;
-    char *top, *end;       /* free space of seg */
-    uint64_t depth;        /* frames on the stack */
-    uint32_t forcing;      /* > 0: a region is being forced */
-    uint64_t ops;          /* deterministic cost of all primitives executed so far */
-    value *scratch; uint32_t scratch_cap; bool scratch_busy;
-    uint8_t *fast;         /* by prim_number: RUN_PRIM or the opcode with a scalar path */
-    uint32_t *cost;        /* by prim_number: operations per result element */
-    uint8_t *joins;        /* by prim_number: may be part of a fused group; all 0 when there is no fusing */
-    struct fuser *fuse;    /* see fuse.h */
+    char *top, *end;  /* free space of seg */
+    uint64_t depth;   /* frames on the stack */
+    uint32_t forcing; /* > 0: a region is being forced */
+    uint64_t ops;     /* deterministic cost of all primitives executed so far */
+    value *scratch;
+    uint32_t scratch_cap;
+    bool scratch_busy;
+    uint8_t *fast;           /* by prim_number: RUN_PRIM or the opcode with a scalar path */
+    uint32_t *cost;          /* by prim_number: operations per result element */
+    uint8_t *joins;          /* by prim_number: may be part of a fused group; all 0 when there is no fusing */
+    struct fuser *fuse;      /* see fuse.h */
     struct profile *profile; /* see profile.h; NULL: none is made */
 };
 
@@ -178,8 +232,8 @@ frame_more *frame_more_new(struct exec *x, frame *f);
  * All take the instruction's first word; false with the error set. Those that push a frame leave it
  * in x->frame. */
 bool exec_prim(struct exec *x, frame *f, const uint32_t *w, bool keepable);
-bool exec_call(struct exec *x, frame *f, const uint32_t *w);       /* exec_call.c */
-bool exec_try(struct exec *x, frame *f, const uint32_t *w);        /* exec_special.c */
+bool exec_call(struct exec *x, frame *f, const uint32_t *w); /* exec_call.c */
+bool exec_try(struct exec *x, frame *f, const uint32_t *w);  /* exec_special.c */
 bool exec_measure(struct exec *x, frame *f, const uint32_t *w);
 bool exec_force(struct exec *x, frame *f, const uint32_t *w);
 bool exec_import(struct exec *x, frame *f, const uint32_t *w);
@@ -191,13 +245,13 @@ bool exec_tapes_own(struct exec *x, frame *f, const uint32_t *w);
 /* What an iteration's frame gives (consumed). */
 bool exec_iteration_done(struct exec *x, object *of, random_state after, value *v, uint32_t n);
 bool exec_looptape(struct exec *x, frame *f, const instr *i, const uint32_t *dst, const uint32_t *src); /* LOOPTAPE, OFFER, LOOPEND, VIEW */
-bool exec_other(struct exec *x, frame *f, const uint32_t *w);      /* exec_op.c */
+bool exec_other(struct exec *x, frame *f, const uint32_t *w);                                           /* exec_op.c */
 /* Gives the results v[0..n) (consumed) of the innermost frame, which is not FRAME_CALL, to whoever
    waits, and takes it off. *stop: it was an ENTRY. */
 bool exec_leave(struct exec *x, value *v, uint32_t n, bool *stop);
 /* As many of v[0..n) (consumed) as the call instruction at w wants, into f's slots. */
 bool exec_results(struct exec *x, frame *f, const uint32_t *w, value *v, uint32_t n);
-bool exec_bind(struct exec *x, frame *f, const instr *i, const uint32_t *src, value *out);    /* exec_bind.c */
+bool exec_bind(struct exec *x, frame *f, const instr *i, const uint32_t *src, value *out); /* exec_bind.c */
 bool exec_unbind(struct exec *x, frame *f, const instr *i, const uint32_t *src, value *out);
 bool exec_contract(struct exec *x, frame *f, const instr *i, const uint32_t *dst, const uint32_t *src); /* exec_contract.c */
 /* MEASURE's figures: taken before, put into a record after (stats.c). */
@@ -214,7 +268,13 @@ void exec_advise(vm *m, const frame *f, const instr *i, const uint32_t *words);
 void frame_restore(struct exec *x, frame *f);
 
 /* Arguments: operands of a frame's registers, or an array, whose elements are moved out when `own`. */
-typedef struct call_args { const uint32_t *words; value *regs; value *v; bool own; uint32_t n; } call_args;
+typedef struct call_args {
+    const uint32_t *words;
+    value *regs;
+    value *v;
+    bool own;
+    uint32_t n;
+} call_args;
 /* Pushes a frame for a call of fn, whose one reference is consumed when own_fn. On success the
    arguments are bound (operands that die, owned elements: moved). NULL with the error set and nothing
    consumed: not a function, wrong number of arguments, no memory. */

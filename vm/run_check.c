@@ -8,23 +8,61 @@
 #include <string.h>
 
 static const char *const names[RUN_OPS] = {
-    [RUN_CONST] = "const", [RUN_MOVE] = "move", [RUN_COPY] = "copy", [RUN_DROP] = "drop", [RUN_JUMP] = "jump",
-    [RUN_GO] = "go", [RUN_GO_NOT] = "go_not", [RUN_RANGE] = "range", [RUN_RANGE_NEXT] = "range_next", [RUN_STEP] = "step",
-    [RUN_TAPES] = "tapes", [RUN_TAPES_NEXT] = "tapes_next", [RUN_KEEP] = "keep", [RUN_KEEP_END] = "keep_end",
-    [RUN_PRIM] = "prim", [RUN_PRIM_KEEP] = "prim_keep", [RUN_ADD] = "add", [RUN_SUB] = "sub", [RUN_MUL] = "mul",
-    [RUN_DIV] = "div", [RUN_NEG] = "neg", [RUN_LT] = "lt", [RUN_LE] = "le", [RUN_GT] = "gt", [RUN_GE] = "ge",
-    [RUN_EQ] = "eq", [RUN_NE] = "ne", [RUN_ZMUL] = "zmul", [RUN_ACC] = "acc", [RUN_FIT] = "fit", [RUN_FORM] = "form",
-    [RUN_INDEX] = "index", [RUN_SETINDEX] = "setindex", [RUN_TUPLE] = "tuple", [RUN_UNPACK] = "unpack", [RUN_CALL] = "call", [RUN_FORCE] = "force",
-    [RUN_TRY] = "try", [RUN_MEASURE] = "measure", [RUN_IMPORT] = "import", [RUN_RETURN] = "return",
-    [RUN_CLOSURE] = "closure", [RUN_GLOBAL] = "global", [RUN_DEFINED] = "defined", [RUN_SELDEF] = "seldef",
-    [RUN_FIELD] = "field", [RUN_OTHER] = "other",
+    [RUN_CONST] = "const",
+    [RUN_MOVE] = "move",
+    [RUN_COPY] = "copy",
+    [RUN_DROP] = "drop",
+    [RUN_JUMP] = "jump",
+    [RUN_GO] = "go",
+    [RUN_GO_NOT] = "go_not",
+    [RUN_RANGE] = "range",
+    [RUN_RANGE_NEXT] = "range_next",
+    [RUN_STEP] = "step",
+    [RUN_TAPES] = "tapes",
+    [RUN_TAPES_NEXT] = "tapes_next",
+    [RUN_KEEP] = "keep",
+    [RUN_KEEP_END] = "keep_end",
+    [RUN_PRIM] = "prim",
+    [RUN_PRIM_KEEP] = "prim_keep",
+    [RUN_ADD] = "add",
+    [RUN_SUB] = "sub",
+    [RUN_MUL] = "mul",
+    [RUN_DIV] = "div",
+    [RUN_NEG] = "neg",
+    [RUN_LT] = "lt",
+    [RUN_LE] = "le",
+    [RUN_GT] = "gt",
+    [RUN_GE] = "ge",
+    [RUN_EQ] = "eq",
+    [RUN_NE] = "ne",
+    [RUN_ZMUL] = "zmul",
+    [RUN_ACC] = "acc",
+    [RUN_FIT] = "fit",
+    [RUN_FORM] = "form",
+    [RUN_INDEX] = "index",
+    [RUN_SETINDEX] = "setindex",
+    [RUN_TUPLE] = "tuple",
+    [RUN_UNPACK] = "unpack",
+    [RUN_CALL] = "call",
+    [RUN_FORCE] = "force",
+    [RUN_TRY] = "try",
+    [RUN_MEASURE] = "measure",
+    [RUN_IMPORT] = "import",
+    [RUN_RETURN] = "return",
+    [RUN_CLOSURE] = "closure",
+    [RUN_GLOBAL] = "global",
+    [RUN_DEFINED] = "defined",
+    [RUN_SELDEF] = "seldef",
+    [RUN_FIELD] = "field",
+    [RUN_OTHER] = "other",
 };
 
 /* The parts of one instruction. */
 typedef struct shape {
-    const uint32_t *src, *dst, *dst2; uint32_t nsrc, ndst, ndst2; /* operands, slots written */
-    uint32_t size, target;                    /* in words; SLOT_NONE: no jump */
-    bool falls;                               /* goes on to the next instruction, too */
+    const uint32_t *src, *dst, *dst2;
+    uint32_t nsrc, ndst, ndst2; /* operands, slots written */
+    uint32_t size, target;      /* in words; SLOT_NONE: no jump */
+    bool falls;                 /* goes on to the next instruction, too */
 } shape;
 
 static uint32_t tapes_size(const uint32_t *w)
@@ -39,22 +77,35 @@ static shape shape_of(const uint32_t *w)
     shape s = {.target = SLOT_NONE, .falls = true};
     switch ((run_op)(uint8_t)*w) {
     case RUN_CONST: s.dst = w + 1, s.ndst = 1, s.size = 3; break;
-    case RUN_MOVE: case RUN_COPY: case RUN_KEEP: s.dst = w + 1, s.ndst = 1, s.src = w + 2, s.nsrc = 1, s.size = 3; break;
-    case RUN_DROP: case RUN_KEEP_END: s.size = 2; break;
+    case RUN_MOVE:
+    case RUN_COPY:
+    case RUN_KEEP: s.dst = w + 1, s.ndst = 1, s.src = w + 2, s.nsrc = 1, s.size = 3; break;
+    case RUN_DROP:
+    case RUN_KEEP_END: s.size = 2; break;
     case RUN_JUMP: s.target = w[1], s.falls = false, s.size = 2; break;
-    case RUN_GO: case RUN_GO_NOT: s.src = w + 1, s.nsrc = 1, s.target = w[2], s.size = 3; break;
+    case RUN_GO:
+    case RUN_GO_NOT: s.src = w + 1, s.nsrc = 1, s.target = w[2], s.size = 3; break;
     case RUN_RANGE: s.src = w + 1, s.nsrc = 2, s.dst = w + 3, s.ndst = 2, s.size = 5; break;
     case RUN_RANGE_NEXT: s.target = w[3], s.size = 4; break;
     case RUN_STEP: s.size = 1; break;
-    case RUN_TAPES: s.src = w + 2, s.nsrc = w[1], s.dst = w + 2 + w[1], s.ndst = w[1], s.dst2 = w + 2 + 2 * w[1], s.ndst2 = 1,
-                    s.size = 3 + 2 * w[1]; break;
+    case RUN_TAPES:
+        s.src = w + 2, s.nsrc = w[1], s.dst = w + 2 + w[1], s.ndst = w[1], s.dst2 = w + 2 + 2 * w[1], s.ndst2 = 1, s.size = 3 + 2 * w[1];
+        break;
     case RUN_TAPES_NEXT: s.target = w[3 + w[1]], s.size = tapes_size(w); break;
     case RUN_TUPLE: s.dst = w + 2, s.ndst = 1, s.src = w + 3, s.nsrc = w[1], s.size = 3 + w[1]; break;
-    case RUN_CALL: case RUN_FORCE: case RUN_TRY: case RUN_MEASURE: case RUN_IMPORT:
-        s.dst = w + 4, s.ndst = w[2], s.src = w + 4 + w[2], s.nsrc = w[3], s.size = 4 + w[2] + w[3];
-        break;
-    case RUN_UNPACK: case RUN_RETURN: case RUN_CLOSURE: case RUN_GLOBAL: case RUN_DEFINED: case RUN_SELDEF:
-    case RUN_FIELD: case RUN_OTHER:
+    case RUN_CALL:
+    case RUN_FORCE:
+    case RUN_TRY:
+    case RUN_MEASURE:
+    case RUN_IMPORT: s.dst = w + 4, s.ndst = w[2], s.src = w + 4 + w[2], s.nsrc = w[3], s.size = 4 + w[2] + w[3]; break;
+    case RUN_UNPACK:
+    case RUN_RETURN:
+    case RUN_CLOSURE:
+    case RUN_GLOBAL:
+    case RUN_DEFINED:
+    case RUN_SELDEF:
+    case RUN_FIELD:
+    case RUN_OTHER:
         s.dst = w + 3, s.ndst = w[1], s.src = w + 3 + w[1], s.nsrc = w[2], s.size = 3 + w[1] + w[2];
         s.falls = (run_op)(uint8_t)*w != RUN_RETURN;
         if ((run_op)(uint8_t)*w == RUN_UNPACK) s.src = w + 3 + w[1], s.nsrc = 1, s.size = 4 + w[1];
@@ -88,7 +139,16 @@ void run_list(const run *r, text *out)
 
 enum { EMPTY = 0, OWED = 1, LOOSE = 2 /* a loop's own scalar, or a scalar left behind */ };
 
-typedef struct checker { vm *m; const run *r; uint8_t **state; /* by word; NULL: not reached */ uint32_t *todo, ntodo; uint8_t *queued; arena a; const char *fault; uint32_t at; } checker;
+typedef struct checker {
+    vm *m;
+    const run *r;
+    uint8_t **state; /* by word; NULL: not reached */
+    uint32_t *todo, ntodo;
+    uint8_t *queued;
+    arena a;
+    const char *fault;
+    uint32_t at;
+} checker;
 
 static bool fault(checker *k, uint32_t at, const char *what)
 {

@@ -15,44 +15,65 @@
 #include <string.h>
 
 /* Where the values in a forward Code come from, by register. */
-typedef struct origins { const code *fwd; const instr **def; uint32_t *result;
-    const instr **around; /* of a loop's own values: the LOOP */ struct origins *next; } origins;
+typedef struct origins {
+    const code *fwd;
+    const instr **def;
+    uint32_t *result;
+    const instr **around; /* of a loop's own values: the LOOP */
+    struct origins *next;
+} origins;
 
 typedef struct row {
     struct row *next;
-    const code *fwd; reg r;    /* identity, with block and shape */
-    const char *path;          /* ".w", "[0]" below the register, or an argument's name */
-    value sample;              /* borrowed: gives dtype and shape */
+    const code *fwd;
+    reg r;            /* identity, with block and shape */
+    const char *path; /* ".w", "[0]" below the register, or an argument's name */
+    value sample;     /* borrowed: gives dtype and shape */
     uint64_t count, bytes;
     const instr *def, *use, *around;
     const code *use_in;
-    uint32_t block;            /* line of the block that is replayed from it; 0: none */
+    uint32_t block; /* line of the block that is replayed from it; 0: none */
     bool argument, captured, kept;
 } row;
 
 typedef struct item {
     value v;
-    const code *fwd; reg r;    /* fwd NULL: unknown */
-    const code *rev; reg use;  /* REG_NONE: unknown */
+    const code *fwd;
+    reg r; /* fwd NULL: unknown */
+    const code *rev;
+    reg use; /* REG_NONE: unknown */
     const char *path;
     uint32_t block;
-    bool kept; uint32_t origin;
+    bool kept;
+    uint32_t origin;
 } item;
 
-typedef struct given { const buffer *b; const char *name; } given;
-typedef struct block_row { struct block_row *next; const residual *r; uint32_t line; uint64_t count;
-    const origins *o; const instr *made; /* REPLAYABLE */ } block_row;
+typedef struct given {
+    const buffer *b;
+    const char *name;
+} given;
+typedef struct block_row {
+    struct block_row *next;
+    const residual *r;
+    uint32_t line;
+    uint64_t count;
+    const origins *o;
+    const instr *made; /* REPLAYABLE */
+} block_row;
 
 typedef struct saving {
     vm *m;
     arena a;
     bool failed;
-    item *todo; uint32_t n, cap;
+    item *todo;
+    uint32_t n, cap;
     row *first, **last;
     block_row *blocks, **last_block;
     origins *known;
-    given *args; uint32_t nargs, args_cap;
-    const buffer **seen; uint32_t nseen, seen_cap;
+    given *args;
+    uint32_t nargs, args_cap;
+    const buffer **seen;
+    uint32_t nseen, seen_cap;
 } saving;
 
 static void *take(saving *s, size_t bytes)
@@ -154,8 +175,7 @@ static reg source_of(const origins *o, reg r)
         } else if (d->op == OP_CODE_LOOP && !o->fwd->reg_names[r]) {
             const instr *y = last_of(d->blocks[0]);
             r = y->src[y->nsrc - d->ndst + k];
-        } else
-            return r;
+        } else return r;
     }
     return r;
 }
@@ -231,8 +251,7 @@ static bool alike(value a, value b)
     if (a.tag != b.tag) return false;
     if (a.tag != V_ARRAY) return true;
     const array *p = as_array(a), *q = as_array(b);
-    return p->dtype == q->dtype && p->rank == q->rank &&
-           !memcmp(array_shape(p), array_shape(q), p->rank * sizeof(int64_t));
+    return p->dtype == q->dtype && p->rank == q->rank && !memcmp(array_shape(p), array_shape(q), p->rank * sizeof(int64_t));
 }
 
 static void add_row(saving *s, const item *it)
@@ -256,9 +275,18 @@ static void add_row(saving *s, const item *it)
         }
     row *p = take(s, sizeof *p);
     if (!p) return;
-    *p = (row){.fwd = it->fwd, .r = r, .path = argument ? argument : path, .sample = it->v, .count = 1, .bytes = b ? b->bytes : 0,
-               .def = r != REG_NONE ? o->def[r] : NULL, .around = r != REG_NONE ? o->around[r] : NULL, .block = it->block, .argument = argument != NULL,
-               .captured = captured, .kept = it->kept};
+    *p = (row){.fwd = it->fwd,
+               .r = r,
+               .path = argument ? argument : path,
+               .sample = it->v,
+               .count = 1,
+               .bytes = b ? b->bytes : 0,
+               .def = r != REG_NONE ? o->def[r] : NULL,
+               .around = r != REG_NONE ? o->around[r] : NULL,
+               .block = it->block,
+               .argument = argument != NULL,
+               .captured = captured,
+               .kept = it->kept};
     if (it->rev && it->use != REG_NONE) {
         p->use = use_in(it->rev->body, it->use);
         p->use_in = it->rev;
@@ -275,8 +303,11 @@ static void walk_pullback(saving *s, const closure *f)
     const instr *i = fwd ? pullback_in(fwd->body, fwd, rev) : NULL;
     /* Captures stand in the order of the adjoint program: the last is pushed last and so comes off first. */
     for (uint32_t k = 0; k < f->n; k++)
-        push(s, (item){.v = f->captures[k], .fwd = i ? fwd : NULL, .r = i && k < i->nsrc ? i->src[k] : REG_NONE,
-                       .rev = rev, .use = rev->body->params[k]});
+        push(s, (item){.v = f->captures[k],
+                       .fwd = i ? fwd : NULL,
+                       .r = i && k < i->nsrc ? i->src[k] : REG_NONE,
+                       .rev = rev,
+                       .use = rev->body->params[k]});
 }
 
 /* The loop tape of a lazy loop: what entered its body, its states, and what it has recorded; a loop tape has
@@ -293,8 +324,12 @@ static void walk_looptape(saving *s, const item *it)
     for (uint64_t k = all - 1, bounds = l->of->range ? 2 : 0; k-- > bounds;) {
         uint64_t at = k, q = k < l->n ? k : n && k < l->n + (l->nheld + l->working) * n ? states + (k - l->n) % n : body->nparams;
         const value *v = looptape_value(l, &at);
-        push(s, (item){.v = *v, .fwd = l->record, .r = q < body->nparams ? body->params[q] : REG_NONE, .rev = l->record,
-                       .use = q < body->nparams ? body->params[q] : REG_NONE, .block = line});
+        push(s, (item){.v = *v,
+                       .fwd = l->record,
+                       .r = q < body->nparams ? body->params[q] : REG_NONE,
+                       .rev = l->record,
+                       .use = q < body->nparams ? body->params[q] : REG_NONE,
+                       .block = line});
     }
 }
 
@@ -318,8 +353,12 @@ static void walk_tape(saving *s, const item *it)
     }
     for (uint64_t e = t->n; e-- > 0;)
         for (uint32_t k = t->width; k-- > 0;)
-            push(s, (item){.v = t->v[e * t->width + k], .fwd = p ? it->fwd : NULL, .r = p ? p->src[k + 1] : REG_NONE,
-                           .rev = it->rev, .use = params ? params[k] : REG_NONE, .block = it->block});
+            push(s, (item){.v = t->v[e * t->width + k],
+                           .fwd = p ? it->fwd : NULL,
+                           .r = p ? p->src[k + 1] : REG_NONE,
+                           .rev = it->rev,
+                           .use = params ? params[k] : REG_NONE,
+                           .block = it->block});
 }
 
 static void walk_block(saving *s, const item *it)
@@ -340,11 +379,20 @@ static void walk_block(saving *s, const item *it)
         s->last_block = &b->next;
     }
     for (uint32_t k = p->keep.n; k-- > 0;)
-        push(s, (item){.v = p->keep.of[k].v, .fwd = p->region, .r = REG_NONE, .use = REG_NONE, .block = line, .kept = true,
+        push(s, (item){.v = p->keep.of[k].v,
+                       .fwd = p->region,
+                       .r = REG_NONE,
+                       .use = REG_NONE,
+                       .block = line,
+                       .kept = true,
                        .origin = p->keep.of[k].origin});
     for (uint32_t k = p->n; k-- > 0;)
-        push(s, (item){.v = p->entered[k], .fwd = i ? it->fwd : NULL, .r = i ? i->src[k] : REG_NONE, .rev = p->region,
-                       .use = p->region->body->params[k], .block = line});
+        push(s, (item){.v = p->entered[k],
+                       .fwd = i ? it->fwd : NULL,
+                       .r = i ? i->src[k] : REG_NONE,
+                       .rev = p->region,
+                       .use = p->region->body->params[k],
+                       .block = line});
 }
 
 /* The register that a kept value's instruction defines. */
@@ -359,7 +407,11 @@ static void walk(saving *s, item it)
 {
     if (it.kept && it.r == REG_NONE && it.fwd) it.r = by_origin(origins_of(s, it.fwd), it.origin);
     switch (it.v.tag) {
-    case V_BOOL: case V_I64: case V_F32: case V_F64: case V_ARRAY: add_row(s, &it); return;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64:
+    case V_ARRAY: add_row(s, &it); return;
     case V_TUPLE: push_parts(s, &it, as_tuple(it.v)->n, as_tuple(it.v)->v, NULL); return;
     case V_RECORD: push_parts(s, &it, as_record(it.v)->n, as_record(it.v)->v, as_record(it.v)->names); return;
     case V_TAPE: walk_tape(s, &it); return;

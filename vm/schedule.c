@@ -19,10 +19,7 @@ uint64_t schedule_binomial(uint64_t n, uint64_t k)
 
 /* β(s, r) = C(s + r, s): the longest range that s states reverse with no step executed more than r
    times; 0 for negative arguments. */
-static uint64_t reach(int64_t s, int64_t r)
-{
-    return s < 0 || r < 0 ? 0 : schedule_binomial((uint64_t)s + (uint64_t)r, (uint64_t)s);
-}
+static uint64_t reach(int64_t s, int64_t r) { return s < 0 || r < 0 ? 0 : schedule_binomial((uint64_t)s + (uint64_t)r, (uint64_t)s); }
 
 /* The least r for which β(s, r) ≥ l. */
 static uint64_t repetitions(uint64_t l, uint64_t s)
@@ -72,10 +69,7 @@ uint64_t schedule_split(uint64_t l, uint64_t s)
    (tests/unit/test_schedule.c); with 0 it is 1.26. */
 enum { AHEAD = 1 };
 
-void online_open(online *o, memory *mem, uint64_t s)
-{
-    *o = (online){.mem = mem, .s = s ? s : 1};
-}
+void online_open(online *o, memory *mem, uint64_t s) { *o = (online){.mem = mem, .s = s ? s : 1}; }
 
 void online_close(online *o)
 {

@@ -32,9 +32,10 @@ uint64_t schedule_split(uint64_t l, uint64_t s);
  * position, will be reversed with s - j states. */
 typedef struct online {
     memory *mem;
-    uint64_t s;                  /* states at most */
-    uint64_t *at; uint64_t n, cap; /* positions held, ascending */
-    uint64_t *cost;              /* cost[j] = t(at[j + 1] - at[j], s - j), for j + 1 < n */
+    uint64_t s; /* states at most */
+    uint64_t *at;
+    uint64_t n, cap; /* positions held, ascending */
+    uint64_t *cost;  /* cost[j] = t(at[j + 1] - at[j], s - j), for j + 1 < n */
 } online;
 
 void online_open(online *o, memory *mem, uint64_t s);

@@ -19,21 +19,26 @@ typedef struct segmenting {
     const code *f;
     builder b;
     arena arena;
-    cloner clone;      /* map: the present name of each of f's registers */
+    cloner clone; /* map: the present name of each of f's registers */
 } segmenting;
 
 /* A list of instructions while it is being cut. */
 typedef struct list {
     const block *k;
-    uint32_t *of, n;        /* indices into k->list of what is cut, in order */
-    uint32_t *weight;       /* weight[i]: of all before the i-th */
-    uint32_t *last;         /* by register of f: index of the last instruction of k that reads it, + 1 */
+    uint32_t *of, n;  /* indices into k->list of what is cut, in order */
+    uint32_t *weight; /* weight[i]: of all before the i-th */
+    uint32_t *last;   /* by register of f: index of the last instruction of k that reads it, + 1 */
 } list;
 
 static uint32_t weight_of(const instr *i)
 {
     switch (i->op) {
-    case OP_CODE_CALL: case OP_CODE_TRY: case OP_CODE_MEASURE: case OP_CODE_LOOP: case OP_CODE_IF: case OP_CODE_CHECKPOINT: return LEAF;
+    case OP_CODE_CALL:
+    case OP_CODE_TRY:
+    case OP_CODE_MEASURE:
+    case OP_CODE_LOOP:
+    case OP_CODE_IF:
+    case OP_CODE_CHECKPOINT: return LEAF;
     case OP_CODE_PRIM: return prim_of(i)->attrs & A_META ? 0 : 1;
     default: return 0;
     }

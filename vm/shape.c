@@ -10,10 +10,23 @@ bool shaped_of(const value *v, shaped *s)
 {
     s->weak = STRONG;
     switch ((value_tag)v->tag) {
-    case V_BOOL: s->dtype = DTYPE_BOOL; s->scalar.b = v->u.i != 0; break;
-    case V_I64: s->dtype = DTYPE_I64; s->scalar.i64 = v->u.i; break;
-    case V_F32: s->dtype = DTYPE_F32; s->scalar.f32 = (float)v->u.f; break;
-    case V_F64: s->dtype = DTYPE_F64; s->scalar.f64 = v->u.f; s->weak = (weakness)v->weak; break;
+    case V_BOOL:
+        s->dtype = DTYPE_BOOL;
+        s->scalar.b = v->u.i != 0;
+        break;
+    case V_I64:
+        s->dtype = DTYPE_I64;
+        s->scalar.i64 = v->u.i;
+        break;
+    case V_F32:
+        s->dtype = DTYPE_F32;
+        s->scalar.f32 = (float)v->u.f;
+        break;
+    case V_F64:
+        s->dtype = DTYPE_F64;
+        s->scalar.f64 = v->u.f;
+        s->weak = (weakness)v->weak;
+        break;
     case V_ARRAY: {
         const array *a = as_array(*v);
         s->dtype = (dtype)a->dtype;
@@ -54,8 +67,7 @@ static bool broadcast_fail(vm *m, const char *what, const shaped *a, const shape
     shape_print(a->rank, a->shape, &t);
     text_puts(&t, " and ");
     shape_print(b->rank, b->shape, &t);
-    text_printf(&t, " do not fit: axis %d from the end is %lld on one side and %lld on the other",
-                axis + 1, (long long)x, (long long)y);
+    text_printf(&t, " do not fit: axis %d from the end is %lld on one side and %lld on the other", axis + 1, (long long)x, (long long)y);
     vm_fail(m, DIAG_SHAPE, "%s", text_str(&t));
     text_close(&t);
     return false;
@@ -78,8 +90,7 @@ static bool both_grow_fail(vm *m, const char *what, const shaped *a, const shape
     if (high->shape[high->rank - 1] == 1 && low->rank == high->rank - 1)
         vm_help(m, "to go element by element, write x[..., 0] for the %s side; for all pairs, write x[none, ...] for the %s side",
                 low == a ? "right" : "left", side);
-    else
-        vm_help(m, "to mean all pairs, give the %s side its missing axes: x[none, ...]", side);
+    else vm_help(m, "to mean all pairs, give the %s side its missing axes: x[none, ...]", side);
     return false;
 }
 
@@ -87,7 +98,7 @@ bool shape_broadcast(vm *m, const char *what, const shaped *a, const shaped *b, 
 {
     int n = a->rank > b->rank ? a->rank : b->rank;
     bool agrow = false, bgrow = false;
-    int64_t out[RANK_MAX] = {0}; /* `shape` may be one of the operands' */
+    int64_t out[RANK_MAX] = {0};  /* `shape` may be one of the operands' */
     for (int i = 0; i < n; i++) { /* from the end */
         int64_t x = i < a->rank ? a->shape[a->rank - 1 - i] : 1;
         int64_t y = i < b->rank ? b->shape[b->rank - 1 - i] : 1;

@@ -11,15 +11,25 @@
 
 enum { LARGE = 4096 /* bytes of an array that is worth a file */, FREE_SEEN = 64, FAILURES_MOST = 8 };
 
-typedef struct leaf { uint8_t dtype, rank; int64_t shape[RANK_MAX]; } leaf;
-struct spilled { uint32_t refs, n; uint64_t at, bytes, sum; leaf of[]; };
+typedef struct leaf {
+    uint8_t dtype, rank;
+    int64_t shape[RANK_MAX];
+} leaf;
+struct spilled {
+    uint32_t refs, n;
+    uint64_t at, bytes, sum;
+    leaf of[];
+};
 
-typedef struct room { uint64_t at, bytes; } room;
+typedef struct room {
+    uint64_t at, bytes;
+} room;
 struct spill_file {
-    int fd;                     /* -1: not made yet */
+    int fd; /* -1: not made yet */
     uint64_t end;
-    room *free; uint32_t n, cap;
-    uint32_t failures;          /* in a row, of writes; FAILURES_MOST: nothing is written any more */
+    room *free;
+    uint32_t n, cap;
+    uint32_t failures; /* in a row, of writes; FAILURES_MOST: nothing is written any more */
     bool break_writes, break_bytes, noted;
     spill_count count;
 };

@@ -26,6 +26,8 @@ void spill_close(vm *m);
 
 /* For tests: the next writes fail; the next reads find a byte that is not the one written. */
 void spill_break(vm *m, bool writes, bool bytes);
-typedef struct spill_count { uint64_t writes, reads, failed, bytes; } spill_count;
+typedef struct spill_count {
+    uint64_t writes, reads, failed, bytes;
+} spill_count;
 spill_count spill_counts(const vm *m);
 #endif

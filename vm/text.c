@@ -57,15 +57,9 @@ void text_add(text *t, const char *s, size_t n)
     t->s[t->n] = 0;
 }
 
-void text_puts(text *t, const char *s)
-{
-    text_add(t, s, strlen(s));
-}
+void text_puts(text *t, const char *s) { text_add(t, s, strlen(s)); }
 
-void text_putc(text *t, char c)
-{
-    text_add(t, &c, 1);
-}
+void text_putc(text *t, char c) { text_add(t, &c, 1); }
 
 void text_vprintf(text *t, const char *fmt, va_list ap)
 {
@@ -92,10 +86,7 @@ void text_printf(text *t, const char *fmt, ...)
     va_end(ap);
 }
 
-const char *text_str(const text *t)
-{
-    return t->s ? t->s : "";
-}
+const char *text_str(const text *t) { return t->s ? t->s : ""; }
 
 /* ---- symbols ---- */
 
@@ -208,10 +199,7 @@ symbol symbol_of(symbols *s, const char *name, size_t n)
     return y;
 }
 
-const char *symbol_name(const symbols *s, symbol y)
-{
-    return y && y < s->n ? s->entries[y].name : "";
-}
+const char *symbol_name(const symbols *s, symbol y) { return y && y < s->n ? s->entries[y].name : ""; }
 
 /* ---- UTF-8 (RFC 3629) ---- */
 

@@ -9,7 +9,7 @@
 
 typedef struct text {
     memory *m;
-    char *s;    /* NUL-terminated once non-NULL */
+    char *s; /* NUL-terminated once non-NULL */
     size_t n, cap;
     bool failed;
 } text;

@@ -5,6 +5,7 @@
  *   TILE_C(name, fault) and i64 with a check, which fails as `fault` says
  *   TILE_B(name)        f64, f32, i64 and bool
  *   TILE_L(name)        bool alone */
+/* clang-format off */
 #define TILE_LIST \
     TILE_C(add, "integer overflow") TILE_C(sub, "integer overflow") TILE_C(mul, "integer overflow") \
     TILE_C(neg, "integer overflow") TILE_C(abs, "integer overflow") TILE_C(square, "integer overflow") \

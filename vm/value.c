@@ -148,9 +148,7 @@ static void object_dispose(vm *m, object *o)
         memory_free(mem, MEM_ARRAY, a, sizeof *a + 2 * (size_t)a->rank * sizeof(int64_t));
         break;
     }
-    case V_STRING:
-        memory_free(mem, MEM_VALUE, o, sizeof(string) + ((string *)o)->length + 1);
-        break;
+    case V_STRING: memory_free(mem, MEM_VALUE, o, sizeof(string) + ((string *)o)->length + 1); break;
     case V_TUPLE: {
         tuple *t = (tuple *)o;
         release_all(m, t->v, t->n);
@@ -174,12 +172,8 @@ static void object_dispose(vm *m, object *o)
         break;
     }
     case V_RESIDUAL:
-    case V_TAPE:
-        residual_dispose(m, o);
-        break;
-    case V_LOOP:
-        looptape_dispose(m, o);
-        break;
+    case V_TAPE: residual_dispose(m, o); break;
+    case V_LOOP: looptape_dispose(m, o); break;
     case V_SLICE: {
         slice *s = (slice *)o;
         value_release(m, s->start);
@@ -352,8 +346,14 @@ static bool same_shallow(value a, value b, bool *same)
 {
     *same = false;
     if (a.tag != b.tag) return true;
-    if (a.tag == V_FORM) { *same = a.aux == b.aux; return true; }
-    if (!value_is_heap(a)) { *same = a.tag < V_BOOL || a.tag >= V_HEAP || scalar_same(a, b); return true; }
+    if (a.tag == V_FORM) {
+        *same = a.aux == b.aux;
+        return true;
+    }
+    if (!value_is_heap(a)) {
+        *same = a.tag < V_BOOL || a.tag >= V_HEAP || scalar_same(a, b);
+        return true;
+    }
     *same = true;
     if (a.u.o == b.u.o) return true;
     switch ((value_tag)a.tag) {
@@ -376,10 +376,22 @@ static bool same_shallow(value a, value b, bool *same)
 static bool part_of(value v, uint32_t k, value *out)
 {
     switch ((value_tag)v.tag) {
-    case V_TUPLE: if (k >= as_tuple(v)->n) return false; *out = as_tuple(v)->v[k]; return true;
-    case V_RECORD: if (k >= as_record(v)->n) return false; *out = as_record(v)->v[k]; return true;
-    case V_FUNCTION: if (k >= as_closure(v)->n) return false; *out = as_closure(v)->captures[k]; return true;
-    case V_SLICE: if (k > 2) return false; *out = k == 0 ? as_slice(v)->start : k == 1 ? as_slice(v)->stop : as_slice(v)->step; return true;
+    case V_TUPLE:
+        if (k >= as_tuple(v)->n) return false;
+        *out = as_tuple(v)->v[k];
+        return true;
+    case V_RECORD:
+        if (k >= as_record(v)->n) return false;
+        *out = as_record(v)->v[k];
+        return true;
+    case V_FUNCTION:
+        if (k >= as_closure(v)->n) return false;
+        *out = as_closure(v)->captures[k];
+        return true;
+    case V_SLICE:
+        if (k > 2) return false;
+        *out = k == 0 ? as_slice(v)->start : k == 1 ? as_slice(v)->stop : as_slice(v)->step;
+        return true;
     default: return false;
     }
 }
@@ -414,7 +426,11 @@ bool value_same(value a, value b) { return same_at(a, b, 0); }
 const char *value_type_name(value v)
 {
     switch ((value_tag)v.tag) {
-    case V_BOOL: case V_I64: case V_F32: case V_F64: case V_ARRAY: return "array";
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64:
+    case V_ARRAY: return "array";
     case V_STRING: return "string";
     case V_TUPLE: return "tuple";
     case V_RECORD: return "record";
@@ -422,10 +438,12 @@ const char *value_type_name(value v)
     case V_NONE: return "none";
     case V_ZERO: return "symbolic zero";
     case V_UNDEF: return "missing value";
-    case V_FORM: case V_FORMOBJ: return "form";
+    case V_FORM:
+    case V_FORMOBJ: return "form";
     case V_RESIDUAL: return "residual";
     case V_TAPE: return "tape";
-    case V_SLICE: case V_ELLIPSIS: return "slice";
+    case V_SLICE:
+    case V_ELLIPSIS: return "slice";
     default: return "table";
     }
 }
@@ -434,13 +452,16 @@ const char *value_a_type(value v)
 {
     switch ((value_tag)v.tag) {
     case V_BOOL: return "a bool";
-    case V_I64: case V_F32: case V_F64: return "a number";
+    case V_I64:
+    case V_F32:
+    case V_F64: return "a number";
     case V_ARRAY: return "an array";
     case V_STRING: return "a string";
     case V_TUPLE: return "a tuple";
     case V_RECORD: return "a record";
     case V_FUNCTION: return "a function";
-    case V_SLICE: case V_ELLIPSIS: return "a slice";
+    case V_SLICE:
+    case V_ELLIPSIS: return "a slice";
     default: return value_type_name(v);
     }
 }
@@ -448,9 +469,10 @@ const char *value_a_type(value v)
 void value_describe(vm *m, value v, text *out)
 {
     switch ((value_tag)v.tag) {
-    case V_BOOL: case V_I64: case V_F32: case V_F64:
-        text_puts(out, v.weak ? "number" : dtype_name(scalar_dtype(v)));
-        break;
+    case V_BOOL:
+    case V_I64:
+    case V_F32:
+    case V_F64: text_puts(out, v.weak ? "number" : dtype_name(scalar_dtype(v))); break;
     case V_ARRAY:
         text_puts(out, dtype_name(as_array(v)->dtype));
         shape_print(as_array(v)->rank, array_shape(as_array(v)), out);
@@ -459,8 +481,7 @@ void value_describe(vm *m, value v, text *out)
     case V_RECORD: {
         const record *r = as_record(v);
         text_puts(out, "record {");
-        for (uint32_t i = 0; i < r->n && i < 6; i++)
-            text_printf(out, "%s%s", i ? ", " : "", symbol_name(m->symbols, r->names[i]));
+        for (uint32_t i = 0; i < r->n && i < 6; i++) text_printf(out, "%s%s", i ? ", " : "", symbol_name(m->symbols, r->names[i]));
         text_puts(out, r->n > 6 ? ", ...}" : "}");
         break;
     }

@@ -22,15 +22,15 @@ static const uint8_t dtype_size[] = {1, 8, 4, 8};
 const char *dtype_name(dtype d); /* "bool", "i64", "f32", "f64" */
 
 typedef enum value_tag {
-    V_UNDEF,  /* no value: an unassigned variable, an argument left to its default */
+    V_UNDEF, /* no value: an unassigned variable, an argument left to its default */
     V_NONE,
-    V_ZERO,   /* symbolic zero: a cotangent or tangent no contribution has reached; reads as +0 */
-    V_BOOL,   /* u.i 0 or 1 */
-    V_I64,    /* u.i */
-    V_F32,    /* u.f holds a double that is exactly a float */
-    V_F64,    /* u.f; `weak` as below */
-    V_FORM,   /* the form of a scalar or of something without numbers: aux, see form.h */
-    V_HEAP,   /* from here on u.o points to an object */
+    V_ZERO, /* symbolic zero: a cotangent or tangent no contribution has reached; reads as +0 */
+    V_BOOL, /* u.i 0 or 1 */
+    V_I64,  /* u.i */
+    V_F32,  /* u.f holds a double that is exactly a float */
+    V_F64,  /* u.f; `weak` as below */
+    V_FORM, /* the form of a scalar or of something without numbers: aux, see form.h */
+    V_HEAP, /* from here on u.o points to an object */
     V_ARRAY = V_HEAP,
     V_STRING,
     V_TUPLE,
@@ -59,7 +59,11 @@ typedef struct object {
 typedef struct value {
     uint8_t tag, weak;
     uint32_t aux;
-    union { double f; int64_t i; object *o; } u;
+    union {
+        double f;
+        int64_t i;
+        object *o;
+    } u;
 } value;
 
 static inline value value_none(void) { return (value){.tag = V_NONE}; }
@@ -80,26 +84,56 @@ static inline dtype scalar_dtype(value v) { return (dtype)(v.tag - V_BOOL + DTYP
 /* The scalar of dtype d nearest to x (f32 rounds once). */
 value scalar_of(dtype d, double x);
 
-static inline value value_retain(value v) { if (value_is_heap(v)) v.u.o->refs++; return v; }
+static inline value value_retain(value v)
+{
+    if (value_is_heap(v)) v.u.o->refs++;
+    return v;
+}
 /* Never recurses: freeing a structure of any depth uses an explicit list. */
 void object_free(vm *v, object *o);
-static inline void value_release(vm *m, value v) { if (value_is_heap(v) && --v.u.o->refs == 0) object_free(m, v.u.o); }
+static inline void value_release(vm *m, value v)
+{
+    if (value_is_heap(v) && --v.u.o->refs == 0) object_free(m, v.u.o);
+}
 
-typedef struct string { object h; uint32_t length; /* bytes */ uint32_t points; char s[]; } string;
+typedef struct string {
+    object h;
+    uint32_t length; /* bytes */
+    uint32_t points;
+    char s[];
+} string;
 /* Elements v[0..n); cap leaves room for append in place. */
-typedef struct tuple { object h; uint32_t n, cap; value v[]; } tuple;
+typedef struct tuple {
+    object h;
+    uint32_t n, cap;
+    value v[];
+} tuple;
 /* Fields in order; names[i] names v[i]. A sparse cotangent has only some of its primal's fields. */
-typedef struct record { object h; uint32_t n, cap; symbol *names; value *v; } record;
+typedef struct record {
+    object h;
+    uint32_t n, cap;
+    symbol *names;
+    value *v;
+} record;
 /* captures[0..n), in the order of the Code's captures. */
-typedef struct closure { object h; code *code; uint32_t n; bool residual; value captures[]; } closure;
-typedef struct slice { object h; value start, stop, step; /* i64-like scalars or none */ } slice;
+typedef struct closure {
+    object h;
+    code *code;
+    uint32_t n;
+    bool residual;
+    value captures[];
+} closure;
+typedef struct slice {
+    object h;
+    value start, stop, step; /* i64-like scalars or none */
+} slice;
 
 /* All constructors: NULL with the error set (vm_out_of_memory) when refused. */
 string *string_new(vm *m, const char *s, size_t n); /* s may be NULL: uninitialised; call string_seal */
 void string_seal(string *s);                        /* recounts code points */
 tuple *tuple_new(vm *m, uint32_t n, uint32_t cap);  /* elements V_UNDEF */
 record *record_new(vm *m, uint32_t n, uint32_t cap);
-closure *closure_new(vm *m, code *c, uint32_t n);   /* retains c; captures V_UNDEF */
+closure *closure_new(vm *m, code *c, uint32_t n); /* retains c; captures V_UNDEF */
 slice *slice_new(vm *m, value start, value stop, value step);
 
 static inline string *as_string(value v) { return (string *)v.u.o; }

@@ -150,7 +150,9 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
         if (i->imm & CALL_SPREAD && i->nsrc != 2) return bad(v, i, "spread with %u sources", i->nsrc);
         if (i->imm & CALL_PACK && i->ndst != 1) return bad(v, i, "pack with %u results", i->ndst);
         break;
-    case OP_CODE_TRY: case OP_CODE_MEASURE: case OP_CODE_TAPEPOP:
+    case OP_CODE_TRY:
+    case OP_CODE_MEASURE:
+    case OP_CODE_TAPEPOP:
         if (i->ndst == 0) return bad(v, i, "no results");
         break;
     case OP_CODE_TAPEPUSH:
@@ -162,7 +164,8 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
     case OP_CODE_CHECKPOINT:
         if (i->nblocks == 2 && i->ntapes != i->nsrc) return bad(v, i, "widths of %u sources", i->ntapes);
         break;
-    case OP_CODE_OFFER: case OP_CODE_ENTRY:
+    case OP_CODE_OFFER:
+    case OP_CODE_ENTRY:
         if (i->nsrc == 0) return bad(v, i, "no loop tape");
         break;
     case OP_CODE_FUSED: return bad(v, i, "belongs to the run form");
@@ -178,8 +181,9 @@ static bool check_imm(verifier *v, const instr *i, uint32_t depth)
     case IMM_DERIVE: return i->imm < DERIVE_KINDS || bad(v, i, "kind %u", i->imm);
     case IMM_OPTIONS: return i->imm < v->c->noptions || bad(v, i, "options %u of %u", i->imm, v->c->noptions);
     case IMM_LOOP:
-        return ((i->imm & LOOP_KIND) <= LOOP_TAPE && (i->imm == LOOP_WHILE || i->imm == LOOP_TAPE ||
-                (i->imm & ~(unsigned)LOOP_EXIT) == LOOP_RANGE)) || bad(v, i, "kind %u", i->imm);
+        return ((i->imm & LOOP_KIND) <= LOOP_TAPE &&
+                (i->imm == LOOP_WHILE || i->imm == LOOP_TAPE || (i->imm & ~(unsigned)LOOP_EXIT) == LOOP_RANGE)) ||
+               bad(v, i, "kind %u", i->imm);
     default: return true;
     }
 }
@@ -215,8 +219,7 @@ static bool check_blocks(verifier *v, const instr *i, uint32_t depth)
     uint32_t params = 0, yields = i->ndst;
     if (i->op == OP_CODE_LOOP && !loop_counts(v, i, &params, &yields)) return false;
     for (uint32_t k = 0; k < i->nblocks; k++) {
-        if (i->blocks[k]->nparams != params)
-            return bad(v, i, "a block with %u parameters where %u belong", i->blocks[k]->nparams, params);
+        if (i->blocks[k]->nparams != params) return bad(v, i, "a block with %u parameters where %u belong", i->blocks[k]->nparams, params);
         if (i->op == OP_CODE_CHECKPOINT && k == 1)
             for (uint32_t j = 0; j < i->ntapes; j++) yields += i->widths[j];
         if (!check_block(v, i, i->blocks[k], yields, depth + 1)) return false;
@@ -230,8 +233,7 @@ static bool check_instr(verifier *v, const instr *i, bool last, uint32_t yields,
     const op_row *row = &op_rows[i->op];
     if (row->results != N_ANY && row->results != i->ndst) return bad(v, i, "%u results", i->ndst);
     if (row->sources != N_ANY && (uint32_t)row->sources != i->nsrc) return bad(v, i, "%u sources", i->nsrc);
-    if ((uint32_t)row->blocks != i->nblocks && !(i->op == OP_CODE_CHECKPOINT && i->nblocks == 2))
-        return bad(v, i, "%u blocks", i->nblocks);
+    if ((uint32_t)row->blocks != i->nblocks && !(i->op == OP_CODE_CHECKPOINT && i->nblocks == 2)) return bad(v, i, "%u blocks", i->nblocks);
     if (last != ((row->flags & F_END) != 0)) return bad(v, i, last ? "ends a block" : "inside a block");
     if (last) {
         if ((i->op == OP_CODE_RETURN) != (depth == 0)) return bad(v, i, depth ? "in a nested block" : "ends a body");

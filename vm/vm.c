@@ -17,10 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-vm_config vm_config_default(void)
-{
-    return (vm_config){.float_dtype = DTYPE_F64, .seed = 0, .optimise = true, .fuse = true, .pool = true};
-}
+vm_config vm_config_default(void) { return (vm_config){.float_dtype = DTYPE_F64, .seed = 0, .optimise = true, .fuse = true, .pool = true}; }
 
 vm *vm_open(const vm_config *config)
 {

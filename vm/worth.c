@@ -8,8 +8,14 @@
 
 enum { SPANS_MOST = 256 /* looked through for one replay */, SHARE = 16 };
 
-typedef struct span_high { size_t high; bool done; } span_high;
-struct worth { span_high *of; uint32_t n, cap; };
+typedef struct span_high {
+    size_t high;
+    bool done;
+} span_high;
+struct worth {
+    span_high *of;
+    uint32_t n, cap;
+};
 
 bool worth_open(vm *m)
 {
@@ -30,7 +36,10 @@ static block_count *block_of(vm *m, const residual *p)
     return p->options && p->options->block < m->stats.nblocks ? &m->stats.blocks[p->options->block] : NULL;
 }
 
-static void raise(size_t *high, size_t to) { if (to > *high) *high = to; }
+static void raise(size_t *high, size_t to)
+{
+    if (to > *high) *high = to;
+}
 
 /* The span at hand takes what was held so far. */
 static void close_span(vm *m)

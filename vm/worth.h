@@ -14,7 +14,10 @@
 
 typedef struct worth worth;
 /* What is known about a replay that runs: from worth_replay to worth_recorded. */
-typedef struct worth_run { uint32_t block; /* UINT32_MAX: not followed */ size_t most, held, live; } worth_run;
+typedef struct worth_run {
+    uint32_t block; /* UINT32_MAX: not followed */
+    size_t most, held, live;
+} worth_run;
 
 bool worth_open(vm *m);
 void worth_close(vm *m);

@@ -33,18 +33,29 @@ static void sub(void *p)
 long memtrack_live(void) { return live; }
 long memtrack_peak(void) { return peak; }
 long memtrack_calls(void) { return calls; }
-void memtrack_reset(void) { peak = live; calls = 0; }
+void memtrack_reset(void)
+{
+    peak = live;
+    calls = 0;
+}
 
 void *malloc(size_t n) { return add(__libc_malloc(n)); }
 void *calloc(size_t a, size_t b) { return add(__libc_calloc(a, b)); }
 void *memalign(size_t a, size_t n) { return add(__libc_memalign(a, n)); }
 void *aligned_alloc(size_t a, size_t n) { return add(__libc_memalign(a, n)); }
-void free(void *p) { sub(p); __libc_free(p); }
+void free(void *p)
+{
+    sub(p);
+    __libc_free(p);
+}
 void *realloc(void *p, size_t n)
 {
     sub(p);
     void *q = __libc_realloc(p, n);
-    if (!q && n) { add(p); return q; }
+    if (!q && n) {
+        add(p);
+        return q;
+    }
     return add(q);
 }
 int posix_memalign(void **out, size_t a, size_t n)

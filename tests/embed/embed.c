@@ -40,7 +40,11 @@ static void run(replay *r, const char *text)
     replay_release(v);
 }
 
-typedef struct record { char out[400]; size_t n; int warnings, done, reads, writes; } record;
+typedef struct record {
+    char out[400];
+    size_t n;
+    int warnings, done, reads, writes;
+} record;
 
 static bool take(void *user, const char *s, size_t n)
 {
@@ -59,10 +63,7 @@ static char *module(void *user, const char *path, const char *importer, size_t *
     *length = strlen(s);
     return s;
 }
-static void done(void *user, void *data)
-{
-    ((record *)user)->done += *(double *)data == 0;
-}
+static void done(void *user, void *data) { ((record *)user)->done += *(double *)data == 0; }
 
 /* y = x^3 */
 static replay_value *cube(replay *r, replay_value *const *args, size_t n, void *user)
@@ -223,11 +224,12 @@ static void *train(void *out)
     replay_config c = {.size = sizeof c, .threads = 1, .seed = 3};
     replay *r = replay_open(&c);
     *(double *)out = number(replay_load(r, "test",
-        "x = randn(40, 5); y = sum(x^2, axis = 1)\n"
-        "p = {w: 0.1 * randn(5, 16), b: zeros(16), v: 0.1 * randn(16)}\n"
-        "fn loss(p) { h = checkpoint < tanh(x @ p.w + p.b) >; mean((h @ p.v - y)^2) }\n"
-        "for (i in 0..30) { p = p - 0.05 * grad(loss)(p) }\n"
-        "sum(p.w) + sum(p.v)", 0));
+                                        "x = randn(40, 5); y = sum(x^2, axis = 1)\n"
+                                        "p = {w: 0.1 * randn(5, 16), b: zeros(16), v: 0.1 * randn(16)}\n"
+                                        "fn loss(p) { h = checkpoint < tanh(x @ p.w + p.b) >; mean((h @ p.v - y)^2) }\n"
+                                        "for (i in 0..30) { p = p - 0.05 * grad(loss)(p) }\n"
+                                        "sum(p.w) + sum(p.v)",
+                                        0));
     replay_close(r);
     return NULL;
 }

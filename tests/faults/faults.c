@@ -21,7 +21,11 @@
 /* --- the layer ------------------------------------------------------------------------------------- */
 
 enum { SHORT = -1 }; /* else an errno */
-static struct { bool armed, on; uint64_t at, count; int how; } layer; /* on: all from `at` on */
+static struct {
+    bool armed, on;
+    uint64_t at, count;
+    int how;
+} layer; /* on: all from `at` on */
 
 /* Whether this operation is to fail now; errno is set. */
 static bool fails(bool moves_bytes)
@@ -34,7 +38,9 @@ static bool fails(bool moves_bytes)
     return true;
 }
 
-#define WRAP(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
+#define WRAP(type, name, ...) \
+    type __real_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__)
 WRAP(ssize_t, read, int fd, void *to, size_t n);
 WRAP(ssize_t, pread, int fd, void *to, size_t n, off_t at);
 WRAP(ssize_t, write, int fd, const void *s, size_t n);
@@ -108,7 +114,10 @@ void __wrap_memory_close(memory *m)
     __real_memory_close(m);
 }
 
-typedef struct bytes { char s[1 << 16]; size_t n; } bytes;
+typedef struct bytes {
+    char s[1 << 16];
+    size_t n;
+} bytes;
 static bytes printed;
 static bool take_print(void *user, const char *s, size_t n)
 {
@@ -121,7 +130,11 @@ static bool take_print(void *user, const char *s, size_t n)
 static void quiet(void *user, const diag *d, const char *rendered) { (void)user, (void)d, (void)rendered; }
 
 enum { FILES = 16 };
-typedef struct snapshot { char name[FILES][64]; bytes of[FILES]; int n; } snapshot;
+typedef struct snapshot {
+    char name[FILES][64];
+    bytes of[FILES];
+    int n;
+} snapshot;
 static char folder[] = "/tmp/replay-faults-XXXXXX";
 static snapshot before, after, now;
 
@@ -181,7 +194,10 @@ static bool run(session *s, const char *name, const char *text_, size_t n)
 
 /* --- trials ---------------------------------------------------------------------------------------- */
 
-typedef struct script { const char *path, *prepare, *then; size_t nprepare, nthen; } script;
+typedef struct script {
+    const char *path, *prepare, *then;
+    size_t nprepare, nthen;
+} script;
 
 /* Looks at what is left after a fault. */
 static void judge(const script *p, vm *m, bool fine, const bytes *whole)
@@ -269,7 +285,7 @@ int main(int argc, char **argv)
         for (uint64_t k = 1; k <= n; k++)
             for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
                 for (int on = 0; on < 2; on++) {
-                    alarm(60); /* a hang is a breach too */
+                    alarm(60);                            /* a hang is a breach too */
                     if (on && ways[w] == EINTR) continue; /* interrupted for ever */
                     layer.at = k, layer.how = ways[w], layer.on = on;
                     trial(&p, &whole);

@@ -16,8 +16,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static replay *r;
     static unsigned runs;
-    replay_config c = {.size = sizeof c, .threads = 1, .limit = 64 << 20, .time_limit = 0.2, .output_limit = 1 << 20, .no_files = true,
-                       .output = swallow, .diagnostic = quiet};
+    replay_config c = {.size = sizeof c,
+                       .threads = 1,
+                       .limit = 64 << 20,
+                       .time_limit = 0.2,
+                       .output_limit = 1 << 20,
+                       .no_files = true,
+                       .output = swallow,
+                       .diagnostic = quiet};
     if (!r && !(r = replay_open(&c))) abort();
     if (!size) return 0;
     replay_value *v = replay_load(r, "fuzz", (const char *)data, size);

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 /* The point: a value of type t plus s times a direction, part by part; what is no float stays. */
 static const char *point_form(gen *g, const type *t, const char *direction)
 {
@@ -27,8 +26,11 @@ static const char *point_form(gen *g, const type *t, const char *direction)
     }
     const char *form = t->kind == T_RECORD ? "{" : "(";
     for (int i = 0; i < t->n; i++) {
-        const char *part = point_form(g, t->part[i], t->kind == T_RECORD ? gen_format(g, "%s.%s", direction, t->name[i]) : gen_format(g, "%s[%d]", direction, i));
-        form = t->kind == T_RECORD ? gen_format(g, "%s%s%s: %s", form, i ? ", " : "", t->name[i], part) : gen_format(g, "%s%s%s", form, i ? ", " : "", part);
+        const char *part = point_form(g, t->part[i],
+                                      t->kind == T_RECORD ? gen_format(g, "%s.%s", direction, t->name[i])
+                                                          : gen_format(g, "%s[%d]", direction, i));
+        form = t->kind == T_RECORD ? gen_format(g, "%s%s%s: %s", form, i ? ", " : "", t->name[i], part)
+                                   : gen_format(g, "%s%s%s", form, i ? ", " : "", part);
     }
     return gen_format(g, "%s%s", form, t->kind == T_RECORD ? "}" : ")");
 }
@@ -37,13 +39,15 @@ static const char *direction_form(gen *g, const type *t)
 {
     switch (t->kind) {
     case T_FLOAT: return gen_literal(g, t)->form;
-    case T_RECORD: case T_TUPLE: break;
+    case T_RECORD:
+    case T_TUPLE: break;
     default: return "none";
     }
     const char *form = t->kind == T_RECORD ? "{" : "(";
     for (int i = 0; i < t->n; i++) {
         const char *part = direction_form(g, t->part[i]);
-        form = t->kind == T_RECORD ? gen_format(g, "%s%s%s: %s", form, i ? ", " : "", t->name[i], part) : gen_format(g, "%s%s%s", form, i ? ", " : "", part);
+        form = t->kind == T_RECORD ? gen_format(g, "%s%s%s: %s", form, i ? ", " : "", t->name[i], part)
+                                   : gen_format(g, "%s%s%s", form, i ? ", " : "", part);
     }
     return gen_format(g, "%s%s", form, t->kind == T_RECORD ? "}" : ")");
 }
@@ -56,9 +60,10 @@ static const char *inner_form(gen *g, const type *t, const char *a, const char *
             const char *line = gen_format(g, "print(\"%s\"", a);
             if (gen_type_size(t) > 25) line = gen_format(g, "%s, sum(%s), %s[0]", line, a, a);
             else if (t->rank == 0) line = gen_format(g, "%s, %s", line, a);
-            else for (int i = 0; i < t->dim[0]; i++)
-                for (int j = 0; j < (t->rank == 2 ? t->dim[1] : 1); j++)
-                    line = t->rank == 1 ? gen_format(g, "%s, %s[%d]", line, a, i) : gen_format(g, "%s, %s[%d, %d]", line, a, i, j);
+            else
+                for (int i = 0; i < t->dim[0]; i++)
+                    for (int j = 0; j < (t->rank == 2 ? t->dim[1] : 1); j++)
+                        line = t->rank == 1 ? gen_format(g, "%s, %s[%d]", line, a, i) : gen_format(g, "%s, %s[%d, %d]", line, a, i, j);
             gen_add(g, prints, gen_node(g, N_STMT, gen_format(g, "%s)", line), 0));
         }
         return gen_format(g, "%s + sum(%s * %s)", so_far, a, b);
@@ -85,7 +90,8 @@ static const type *parameter_type(gen *g)
     PART("b", gen_type_float(g, 1, gen_dim(g), 0));
     PART("w", gen_type_float(g, 2, gen_dim(g), gen_dim(g)));
     if (gen_chance(g, 40)) {
-        const type *inner[3] = {gen_type_float(g, 1, gen_dim(g), 0), gen_type_of_kind(g, T_INT), gen_type_of_kind(g, gen_chance(g, 50) ? T_TEXT : T_BOOL)};
+        const type *inner[3] = {gen_type_float(g, 1, gen_dim(g), 0), gen_type_of_kind(g, T_INT),
+                                gen_type_of_kind(g, gen_chance(g, 50) ? T_TEXT : T_BOOL)};
         const char *called[3] = {"c", "n", "s"};
         PART("q", gen_type_of_parts(g, T_RECORD, 1 + gen_below(g, 3), inner, called));
     }
@@ -114,12 +120,14 @@ static void drivers(gen *g, int seed)
     line(g, d, gen_format(g, "%s(y1, dy1) = jvp(loss, (at(0.0),), (v,))\nprint(\"jvp\", y1, dy1)", reseed));
     const type *vt = g->vars[0].type; /* the vector that outs gives: see gen_new */
     const char *c = gen_literal(g, vt)->form, *c2 = gen_literal(g, vt)->form;
-    line(g, d, gen_format(g,
-        "%s(ys, back) = vjp(outs, at(0.0))\n"
-        "print(\"back\", along(back((0.7, %s))))\n"
-        "print(\"back2\", along(back((-0.4, %s))))\n"
-        "%sdys = jvp(outs, (at(0.0),), (v,))[1]\n"
-        "print(\"push\", 0.7 * dys[0] + sum(%s * dys[1]))", reseed, c, c2, reseed, c));
+    line(g, d,
+         gen_format(g,
+                    "%s(ys, back) = vjp(outs, at(0.0))\n"
+                    "print(\"back\", along(back((0.7, %s))))\n"
+                    "print(\"back2\", along(back((-0.4, %s))))\n"
+                    "%sdys = jvp(outs, (at(0.0),), (v,))[1]\n"
+                    "print(\"push\", 0.7 * dys[0] + sum(%s * dys[1]))",
+                    reseed, c, c2, reseed, c));
     line(g, d, gen_format(g, "%sprint(\"hvp\", beside(hvp(loss, at(0.0), v)))", reseed));
     line(g, d, gen_format(g, "%sprint(\"rr\", grad(fn(s) = beside(grad(loss)(at(s))))(0.0))", reseed));
     line(g, d, gen_format(g, "%sprint(\"ds\", grad(fn(s) = loss(at(s)))(0.0))", reseed));
@@ -128,7 +136,8 @@ static void drivers(gen *g, int seed)
     const double steps[5] = {0, GEN_STEP, -GEN_STEP, GEN_STEP / 2, -GEN_STEP / 2};
     const double steps2[5] = {0, GEN_STEP2, -GEN_STEP2, GEN_STEP2 / 2, -GEN_STEP2 / 2};
     for (int i = 0; i < 5; i++) line(g, t, gen_format(g, "%sprint(\"at\", \"%g\", loss(at(%g)))", reseed, steps[i], steps[i]));
-    for (int i = 0; i < 5; i++) line(g, t, gen_format(g, "%sprint(\"slope\", \"%g\", beside(grad(loss)(at(%g))))", reseed, steps2[i], steps2[i]));
+    for (int i = 0; i < 5; i++)
+        line(g, t, gen_format(g, "%sprint(\"slope\", \"%g\", beside(grad(loss)(at(%g))))", reseed, steps2[i], steps2[i]));
 }
 
 gen *gen_new(uint64_t seed, const gen_config *config)
@@ -139,7 +148,10 @@ gen *gen_new(uint64_t seed, const gen_config *config)
     gen_random(g);
     if (config) g->config = *config;
     for (int i = 0; i < 3; i++) g->dims[i] = 1 + gen_below(g, 5);
-    if (gen_chance(g, 2)) { g->dims[0] = 20 + gen_below(g, 50); g->big = true; }
+    if (gen_chance(g, 2)) {
+        g->dims[0] = 20 + gen_below(g, 50);
+        g->big = true;
+    }
     g->top = gen_node(g, N_SEQ, "", 0);
 
     /* vars[0] stands for the type of the vector output, under a name that is a constant of the program. */
@@ -149,11 +161,15 @@ gen *gen_new(uint64_t seed, const gen_config *config)
         gen_add(g, g->top, gen_node(g, N_STMT, gen_format(g, "%s = $", name), 1, gen_literal(g, t)));
         g->vars[g->nvars++] = (var){.name = name, .type = t, .fixed = true};
     }
-    line(g, g->top, gen_chance(g, 50) ? "cv0 = custom_vjp(fn(x) = sin(x), fn(dy, y, x) = dy * cos(x))"
-                                      : "cv0 = custom_vjp(fn(x) = checkpoint < tanh(x) >, fn(dy, y, x) = dy * (1 - y * y))");
+    line(g, g->top,
+         gen_chance(g, 50) ? "cv0 = custom_vjp(fn(x) = sin(x), fn(dy, y, x) = dy * cos(x))"
+                           : "cv0 = custom_vjp(fn(x) = checkpoint < tanh(x) >, fn(dy, y, x) = dy * (1 - y * y))");
     g->param = parameter_type(g);
     for (int i = gen_below(g, 4); i > 0; i--) {
-        if (gen_chance(g, 25)) { gen_recursive(g, g->top); continue; }
+        if (gen_chance(g, 25)) {
+            gen_recursive(g, g->top);
+            continue;
+        }
         const type *parts[4];
         int n = 1 + gen_below(g, 3);
         for (int k = 0; k <= n; k++) parts[k] = gen_chance(g, 70) ? gen_float_type(g) : gen_any_type(g, 1);
@@ -161,14 +177,16 @@ gen *gen_new(uint64_t seed, const gen_config *config)
             const type *inner[2] = {gen_float_type(g), gen_float_type(g)};
             parts[0] = gen_type_of_parts(g, T_FN, 2, inner, NULL);
         }
-        gen_function_statement(g, g->top, gen_format(g, "h%d", ++g->serial), gen_type_of_parts(g, T_FN, n + 1, parts, NULL), NULL, 2 + gen_below(g, 8));
+        gen_function_statement(g, g->top, gen_format(g, "h%d", ++g->serial), gen_type_of_parts(g, T_FN, n + 1, parts, NULL), NULL,
+                               2 + gen_below(g, 8));
     }
     const type *result[2] = {gen_type_float(g, 0, 0, 0), g->vars[0].type};
     const type *outs[2] = {g->param, gen_type_of_parts(g, T_TUPLE, 2, result, NULL)};
     const char *params[1] = {"p"};
     g->cost = 0;
     gen_function_statement(g, g->top, "outs", gen_type_of_parts(g, T_FN, 2, outs, NULL), params, 5 + gen_below(g, 20));
-    line(g, g->top, gen_format(g, "fn loss(p) {\n  (s, o) = outs(p)\n  sin(s) + s + sum(%s * o)\n}", gen_literal(g, g->vars[0].type)->form));
+    line(g, g->top,
+         gen_format(g, "fn loss(p) {\n  (s, o) = outs(p)\n  sin(s) + s + sum(%s * o)\n}", gen_literal(g, g->vars[0].type)->form));
     line(g, g->top, gen_format(g, "v = %s", direction_form(g, g->param)));
     line(g, g->top, gen_format(g, "w = %s", direction_form(g, g->param)));
     line(g, g->top, gen_format(g, "fn at(s) = %s", point_form(g, g->param, "v")));

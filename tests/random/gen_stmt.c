@@ -75,7 +75,8 @@ static node *gather(gen *g, const place *at, const type *t)
 
 /* Parameters and body of a function of type t: ends `form`, which has its head, and adds the kids. A
    body with statements when room > 0. */
-static int function_body(gen *g, const place *outer, node *n, const char *head, const type *t, const char *const *params, int room, bool pure)
+static int function_body(gen *g, const place *outer, node *n, const char *head, const type *t, const char *const *params, int room,
+                         bool pure)
 {
     int vars = g->nvars, cost = g->cost, had = g->room;
     place at = {.fn = ++g->functions, .result = t->part[t->n - 1], .depth = outer ? outer->depth + 1 : 0, .times = 1, .pure = pure};
@@ -172,8 +173,10 @@ void gen_recursive(gen *g, node *seq)
     }
     gen_add(g, seq, gen_node(g, N_STMT, gen_format(g, "fn %s(%s, %s) {\n$\t}", name, d, x), 1, body));
     int made = g->cost;
-    if (other) gen_add(g, seq, gen_node(g, N_STMT, gen_format(g, "fn %s(%s, %s) = $", other, d, x), 1,
-                                         gen_part(g, t, 2, gen_format(g, "%s(%s, tanh(%s))", name, d, x), 0)));
+    if (other)
+        gen_add(g, seq,
+                gen_node(g, N_STMT, gen_format(g, "fn %s(%s, %s) = $", other, d, x), 1,
+                         gen_part(g, t, 2, gen_format(g, "%s(%s, tanh(%s))", name, d, x), 0)));
     g->nvars = vars;
     /* A front with a fixed depth, so that callers need not think of it. */
     const char *front = fresh(g, "h");
@@ -258,10 +261,22 @@ static void loop(gen *g, place at, node *seq)
     if (d > 5) d = 3;
     int form = gen_below(g, 10);
     switch (form) {
-    case 0: case 1: case 2: head = gen_format(g, "for (%s in 0..%d) {\n$\t}", i, n); break;
-    case 3: head = gen_format(g, "for (%s in $) {\n$\t}", i); over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2); break;
-    case 4: n = d; head = gen_format(g, "for (%s in $) {\n$\t}", i); over = gen_expr(g, &at, gen_type_float(g, 2, n, gen_dim(g)), 2); break;
-    case 5: head = gen_format(g, "for ((%s, x%s) in enumerate($)) {\n$\t}", i, i); over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2); break;
+    case 0:
+    case 1:
+    case 2: head = gen_format(g, "for (%s in 0..%d) {\n$\t}", i, n); break;
+    case 3:
+        head = gen_format(g, "for (%s in $) {\n$\t}", i);
+        over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2);
+        break;
+    case 4:
+        n = d;
+        head = gen_format(g, "for (%s in $) {\n$\t}", i);
+        over = gen_expr(g, &at, gen_type_float(g, 2, n, gen_dim(g)), 2);
+        break;
+    case 5:
+        head = gen_format(g, "for ((%s, x%s) in enumerate($)) {\n$\t}", i, i);
+        over = gen_expr(g, &at, gen_type_float(g, 1, n = d, 0), 2);
+        break;
     case 6: head = gen_format(g, "for (%s in (0..%d)[::-1]) {\n$\t}", i, n); break;
     case 7: head = gen_format(g, "while (%s < %d) {\n$\t}", i, n); break;
     default: n = slots ? 8 : 4; head = gen_format(g, "while (%s < %d and $) {\n$\t}", i, 1 + gen_below(g, n));
@@ -329,16 +344,32 @@ static void update_element(gen *g, place at, node *seq)
         switch (gen_below(g, 5)) {
         case 0: where = gen_format(g, "%s[%d]", v->name, gen_below(g, 2 * n) - n); break;
         case 1: where = gen_format(g, "%s[%d:]", v->name, gen_below(g, n)); break;
-        case 2: where = gen_format(g, "%s[:]", v->name); value = v->type; break;
-        default: where = gen_format(g, "%s[$ %% %d]", v->name, n); index = gen_expr(g, &at, gen_type_of_kind(g, T_INT), 1); break;
+        case 2:
+            where = gen_format(g, "%s[:]", v->name);
+            value = v->type;
+            break;
+        default:
+            where = gen_format(g, "%s[$ %% %d]", v->name, n);
+            index = gen_expr(g, &at, gen_type_of_kind(g, T_INT), 1);
+            break;
         }
     } else {
         switch (gen_below(g, 6)) {
         case 0: where = gen_format(g, "%s[%d, %d]", v->name, gen_below(g, n), gen_below(g, m) - m); break;
-        case 1: where = gen_format(g, "%s[%d]", v->name, gen_below(g, n)); value = gen_type_float(g, 1, m, 0); break;
-        case 2: where = gen_format(g, "%s[:, %d]", v->name, gen_below(g, m)); value = gen_type_float(g, 1, n, 0); break;
+        case 1:
+            where = gen_format(g, "%s[%d]", v->name, gen_below(g, n));
+            value = gen_type_float(g, 1, m, 0);
+            break;
+        case 2:
+            where = gen_format(g, "%s[:, %d]", v->name, gen_below(g, m));
+            value = gen_type_float(g, 1, n, 0);
+            break;
         case 3: where = gen_format(g, "%s[%d][%d]", v->name, gen_below(g, n), gen_below(g, m)); break;
-        default: where = gen_format(g, "%s[$ %% %d, :]", v->name, n); index = gen_expr(g, &at, gen_type_of_kind(g, T_INT), 1); value = gen_type_float(g, 1, m, 0); break;
+        default:
+            where = gen_format(g, "%s[$ %% %d, :]", v->name, n);
+            index = gen_expr(g, &at, gen_type_of_kind(g, T_INT), 1);
+            value = gen_type_float(g, 1, m, 0);
+            break;
         }
     }
     node *e = gen_tame(g, &at, value, 2);
@@ -380,7 +411,9 @@ static void assign_again(gen *g, place at, node *seq)
         case 0: form = "%s -= 0.1 * $"; break;
         case 1: form = "%s *= cos($)"; break;
         case 2: form = "%s /= 1.1 + square($)"; break;
-        case 3: if (t->rank == 2 && t->dim[0] == t->dim[1]) { form = "%s @= 0.1 * $"; } break;
+        case 3:
+            if (t->rank == 2 && t->dim[0] == t->dim[1]) { form = "%s @= 0.1 * $"; }
+            break;
         }
         gen_add(g, seq, gen_node(g, N_STMT, gen_format(g, form, name), 1, e));
         return;
@@ -459,23 +492,56 @@ void gen_statements(gen *g, place at, node *seq, int n)
         g->cost += at.times;
         bool deep = at.depth >= 4;
         switch (gen_below(g, 30)) {
-        case 0: case 1: case 2: case 3: if (!deep && !at.pure) { block_statement(g, at, seq); break; } /* fall through */
-        case 4: case 5: case 6: case 7: new_variable(g, at, seq); break;
-        case 8: case 9: case 10: case 11: assign_again(g, at, seq); break;
-        case 12: case 13: update_element(g, at, seq); break;
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            if (!deep && !at.pure) {
+                block_statement(g, at, seq);
+                break;
+            } /* fall through */
+        case 4:
+        case 5:
+        case 6:
+        case 7: new_variable(g, at, seq); break;
+        case 8:
+        case 9:
+        case 10:
+        case 11: assign_again(g, at, seq); break;
+        case 12:
+        case 13: update_element(g, at, seq); break;
         case 14: update_part(g, at, seq); break;
-        case 15: case 16: if (!deep) branch(g, at, seq); break;
-        case 17: case 18: case 19: if (!deep) loop(g, at, seq); break;
-        case 20: if (!deep) list(g, at, seq); break;
+        case 15:
+        case 16:
+            if (!deep) branch(g, at, seq);
+            break;
+        case 17:
+        case 18:
+        case 19:
+            if (!deep) loop(g, at, seq);
+            break;
+        case 20:
+            if (!deep) list(g, at, seq);
+            break;
         case 21: swap(g, at, seq); break;
-        case 22: case 23: if (!deep) make_closure(g, at, seq); break;
-        case 24: case 25: if (!at.pure) print(g, at, seq); break;
-        case 26: case 27:
-            if (at.loop) gen_add(g, seq, gen_node(g, N_STMT, gen_chance(g, 60) ? "if ($) { break }" : "if ($) { continue }", 1, gen_condition(g, &at, 1)));
+        case 22:
+        case 23:
+            if (!deep) make_closure(g, at, seq);
+            break;
+        case 24:
+        case 25:
+            if (!at.pure) print(g, at, seq);
+            break;
+        case 26:
+        case 27:
+            if (at.loop)
+                gen_add(g, seq,
+                        gen_node(g, N_STMT, gen_chance(g, 60) ? "if ($) { break }" : "if ($) { continue }", 1, gen_condition(g, &at, 1)));
             else assign_again(g, at, seq);
             break;
         case 28:
-            if (at.result && at.depth > 0) gen_add(g, seq, gen_node(g, N_STMT, "if ($) { return $ }", 2, gen_condition(g, &at, 1), gen_tame(g, &at, at.result, 2)));
+            if (at.result && at.depth > 0)
+                gen_add(g, seq, gen_node(g, N_STMT, "if ($) { return $ }", 2, gen_condition(g, &at, 1), gen_tame(g, &at, at.result, 2)));
             break;
         case 29: gen_add(g, seq, gen_tame(g, &at, gen_float_type(g), 2)); break; /* computed for nothing */
         }

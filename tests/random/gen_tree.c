@@ -9,7 +9,10 @@
 /* --- memory and chance ---------------------------------------------------------------------- */
 static void *must(void *p)
 {
-    if (!p) { fputs("out of memory\n", stderr); abort(); }
+    if (!p) {
+        fputs("out of memory\n", stderr);
+        abort();
+    }
     return p;
 }
 
@@ -98,8 +101,7 @@ const type *gen_type_of_parts(gen *g, type_kind kind, int n, const type *const *
 bool gen_type_equal(const type *a, const type *b)
 {
     if (a == b) return true;
-    if (a->kind != b->kind || a->rank != b->rank || a->dim[0] != b->dim[0] || a->dim[1] != b->dim[1] || a->n != b->n)
-        return false;
+    if (a->kind != b->kind || a->rank != b->rank || a->dim[0] != b->dim[0] || a->dim[1] != b->dim[1] || a->n != b->n) return false;
     for (int i = 0; i < a->n; i++) {
         if (!gen_type_equal(a->part[i], b->part[i])) return false;
         if (a->name[i] && strcmp(a->name[i], b->name[i]) != 0) return false;
@@ -148,7 +150,11 @@ node *gen_part(gen *g, const type *t, double bound, const char *form, int nkids,
 }
 
 /* --- text ----------------------------------------------------------------------------------- */
-typedef struct out { char *s; size_t n, cap; unsigned flags; } out;
+typedef struct out {
+    char *s;
+    size_t n, cap;
+    unsigned flags;
+} out;
 
 static void put(out *o, const char *s, size_t n)
 {
@@ -184,7 +190,10 @@ static void put_constant(out *o, const type *t)
 
 static void put_node(out *o, const node *n, int level)
 {
-    if (n->instead) { put_node(o, n->instead, level); return; }
+    if (n->instead) {
+        put_node(o, n->instead, level);
+        return;
+    }
     if (n->gone) {
         if (n->kind == N_EXPR) put_constant(o, n->type);
         else if (n->kind == N_COND) puts_(o, "true");
@@ -198,7 +207,10 @@ static void put_node(out *o, const node *n, int level)
             const node *k = n->kid[i];
             while (k->instead) k = k->instead;
             if (k->gone && k->kind != N_EXPR) continue;
-            if (k->kind == N_SEQ) { put_node(o, k, level); continue; }
+            if (k->kind == N_SEQ) {
+                put_node(o, k, level);
+                continue;
+            }
             indent(o, level);
             put_node(o, k, level);
             puts_(o, "\n");
@@ -306,7 +318,10 @@ static void list_edits(gen *g)
 
 size_t gen_edits(gen *g)
 {
-    if (!g->listed) { g->nedits = 0; list_edits(g); }
+    if (!g->listed) {
+        g->nedits = 0;
+        list_edits(g);
+    }
     return g->nedits;
 }
 bool gen_edit(gen *g, size_t k)
@@ -318,8 +333,14 @@ bool gen_edit(gen *g, size_t k)
     switch (e.kind) {
     case EDIT_DROP: e.of->gone = true; break;
     case EDIT_PART: e.of->instead = e.of->kid[e.arg]; break;
-    case EDIT_PLAIN: if (e.of->plain) return false; e.of->plain = true; break;
-    case EDIT_BARE: if (e.of->bare || e.of->plain) return false; e.of->bare = true; break;
+    case EDIT_PLAIN:
+        if (e.of->plain) return false;
+        e.of->plain = true;
+        break;
+    case EDIT_BARE:
+        if (e.of->bare || e.of->plain) return false;
+        e.of->bare = true;
+        break;
     }
     g->listed = false;
     return true;

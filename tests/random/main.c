@@ -13,8 +13,15 @@
 #include <sys/wait.h>
 
 enum { JOBS_MAX = 64 };
-typedef struct job { trial trial; uint64_t seed; bool busy; } job;
-typedef struct tally { unsigned long passed, failed, gradients, curvatures, with_differences, budgets, refused; unsigned long kinds[VERDICT_KINDS]; } tally;
+typedef struct job {
+    trial trial;
+    uint64_t seed;
+    bool busy;
+} job;
+typedef struct tally {
+    unsigned long passed, failed, gradients, curvatures, with_differences, budgets, refused;
+    unsigned long kinds[VERDICT_KINDS];
+} tally;
 
 static unsigned long setting(const char *name, unsigned long otherwise)
 {
@@ -61,11 +68,15 @@ static void settle(job *j, int status, tally *t, bool *any)
     t->curvatures += v.curvature_checked;
     t->budgets += (unsigned long)v.budgets;
     t->refused += (unsigned long)v.refused;
-    if (v.kind == VERDICT_FINE) { t->passed++; return; }
+    if (v.kind == VERDICT_FINE) {
+        t->passed++;
+        return;
+    }
     t->failed++;
     unsigned long small = setting("RANDOM_MINIMISE", 3);
     if (t->failed <= small) report(j->seed, &v, true, setting("RANDOM_CHECKS", 400));
-    else printf("seed %llu: %s (%s): %.*s\n", (unsigned long long)j->seed, verdict_names[v.kind], v.key, (int)strcspn(v.what, "\n"), v.what);
+    else
+        printf("seed %llu: %s (%s): %.*s\n", (unsigned long long)j->seed, verdict_names[v.kind], v.key, (int)strcspn(v.what, "\n"), v.what);
     fflush(stdout);
 }
 
@@ -82,7 +93,10 @@ static int many(uint64_t seed, unsigned long count)
             jobs[i].seed = seed + started++;
             gen *g = gen_new(jobs[i].seed, &config);
             t.with_differences += gen_has_differences(g);
-            if (!trial_begin(&jobs[i].trial, g)) { perror("random"); return 2; }
+            if (!trial_begin(&jobs[i].trial, g)) {
+                perror("random");
+                return 2;
+            }
             gen_free(g);
             jobs[i].busy = true;
             running++;
@@ -90,13 +104,17 @@ static int many(uint64_t seed, unsigned long count)
         int status, pid = waitpid(-1, &status, 0);
         bool any = false;
         for (unsigned long i = 0; i < njobs && !any; i++)
-            if (jobs[i].busy && jobs[i].trial.pid == pid) { running--; settle(&jobs[i], status, &t, &any); }
+            if (jobs[i].busy && jobs[i].trial.pid == pid) {
+                running--;
+                settle(&jobs[i], status, &t, &any);
+            }
     }
     double part = count ? (double)t.gradients / (double)count : 1;
     for (int k = 1; k < VERDICT_KINDS; k++)
         if (t.kinds[k]) printf("random: %lu %s\n", t.kinds[k], verdict_names[k]);
     printf("random: differences checked %.1f %% of gradients, %.1f %% of second derivatives (%.1f %% have some)\n", 100 * part,
-           count ? 100.0 * (double)t.curvatures / (double)count : 100.0, count ? 100.0 * (double)t.with_differences / (double)count : 100.0);
+           count ? 100.0 * (double)t.curvatures / (double)count : 100.0,
+           count ? 100.0 * (double)t.with_differences / (double)count : 100.0);
     printf("random: %lu runs under a budget, of which %lu were refused\n", t.budgets, t.refused);
     bool enough = part >= 0.9 || count < 100;
     if (!enough) printf("random: too few programs could be checked by differences\n");
@@ -122,8 +140,9 @@ int main(int argc, char **argv)
         check_program(g, &v);
         gen_free(g);
         if (v.kind != VERDICT_FINE) report(seed, &v, setting("RANDOM_MINIMISE", 3) > 0, setting("RANDOM_CHECKS", 400));
-        else printf("random: seed %llu passed; gradient %s, second derivative %s\n", (unsigned long long)seed,
-                    v.gradient_checked ? "checked" : "not checked", v.curvature_checked ? "checked" : "not checked");
+        else
+            printf("random: seed %llu passed; gradient %s, second derivative %s\n", (unsigned long long)seed,
+                   v.gradient_checked ? "checked" : "not checked", v.curvature_checked ? "checked" : "not checked");
         return v.kind != VERDICT_FINE;
     }
     return many(setting("RANDOM_SEED", 1), setting("RANDOM_COUNT", 2000));

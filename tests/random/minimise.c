@@ -12,7 +12,10 @@ size_t minimise(gen *g, verdict *v, size_t most)
         smaller = false;
         for (size_t k = 0; k < gen_edits(g) && checks < most;) {
             size_t before = gen_size(g);
-            if (!gen_edit(g, k)) { k++; continue; }
+            if (!gen_edit(g, k)) {
+                k++;
+                continue;
+            }
             verdict now;
             check_program(g, &now);
             checks++;

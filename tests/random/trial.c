@@ -17,13 +17,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const char *const verdict_names[VERDICT_KINDS] = {"fine", "fails", "differs", "modes", "second", "gradient", "curvature", "leak", "budget", "crash"};
+const char *const verdict_names[VERDICT_KINDS] = {"fine",     "fails",     "differs", "modes",  "second",
+                                                  "gradient", "curvature", "leak",    "budget", "crash"};
 enum { SECONDS_MAX = 60 };
 
 /* --- one run -------------------------------------------------------------------------------- */
-typedef struct session { host host; char *s; size_t n, cap; unsigned errors; } session; /* host first: it is the callbacks' ctx */
-typedef struct ways { const char *name; unsigned flags; bool optimise, fuse; int threads; bool narrow; size_t budget; } ways;
-typedef struct run { char *out; char *error; bool refused; size_t leaked, base, peak; /* bytes; base: of arrays before it ran */ } run;
+typedef struct session {
+    host host;
+    char *s;
+    size_t n, cap;
+    unsigned errors;
+} session; /* host first: it is the callbacks' ctx */
+typedef struct ways {
+    const char *name;
+    unsigned flags;
+    bool optimise, fuse;
+    int threads;
+    bool narrow;
+    size_t budget;
+} ways;
+typedef struct run {
+    char *out;
+    char *error;
+    bool refused;
+    size_t leaked, base, peak; /* bytes; base: of arrays before it ran */
+} run;
 
 /* The linker sends memory_close here (-Wl,--wrap): the last moment the books are open. */
 static size_t held_at_close, peak_at_close;
@@ -48,7 +66,11 @@ static bool take_output(void *ctx, const char *s, size_t n)
     o->s[o->n += n] = 0;
     return true;
 }
-static void swallow(void *ctx, diag *d) { (void)ctx; diag_free(d); }
+static void swallow(void *ctx, diag *d)
+{
+    (void)ctx;
+    diag_free(d);
+}
 
 static char *rendered(vm *m, diag *d)
 {
@@ -74,7 +96,10 @@ static run run_text(const char *program, const ways *w)
     c.report = swallow;
     session o = {0};
     run r = {0};
-    if (!host_open(&o.host, &c)) { r.error = strdup("the VM does not open"); return r; }
+    if (!host_open(&o.host, &c)) {
+        r.error = strdup("the VM does not open");
+        return r;
+    }
     vm *m = o.host.vm;
     source *src = source_new(&m->mem, "random.rl", program, strlen(program));
     compile_options co = {.module = "", .result = EMIT_NONE};
@@ -94,7 +119,11 @@ static run run_text(const char *program, const ways *w)
     r.out = o.s ? o.s : strdup("");
     return r;
 }
-static void run_free_(run *r) { free(r->out); free(r->error); }
+static void run_free_(run *r)
+{
+    free(r->out);
+    free(r->error);
+}
 
 /* --- findings ------------------------------------------------------------------------------- */
 __attribute__((format(printf, 4, 5))) static void found(verdict *v, verdict_kind kind, const char *key, const char *fmt, ...)
@@ -120,7 +149,8 @@ static void key_of(const char *message, char *key, size_t room)
 /* The first line in which two outputs differ, of both; and its label. */
 static void first_difference(const char *a, const char *b, char *label, size_t room, const char **la, const char **lb)
 {
-    *la = a; *lb = b;
+    *la = a;
+    *lb = b;
     while (*a && *a == *b) {
         if (*a == '\n') *la = a + 1, *lb = b + 1;
         a++, b++;
@@ -179,7 +209,8 @@ static bool differences(const char *out, const char *label, double h, double *d,
         bool mine = strncmp(line, label, n) == 0 && line[n] == ' ';
         bool evaluated = mine || strncmp(line, "at ", 3) == 0 || strncmp(line, "slope ", 6) == 0;
         if (mine) {
-            from[k] = start; to[k] = line;
+            from[k] = start;
+            to[k] = line;
             const char *s = strchr(line + n + 1, ' ');
             if (!s) return false;
             f[k++] = strtod(s + 1, NULL);
@@ -199,7 +230,11 @@ static bool differences(const char *out, const char *label, double h, double *d,
 }
 
 /* --- everything about one program ----------------------------------------------------------- */
-typedef struct subject { char *texts[2]; run first; verdict *v; } subject;
+typedef struct subject {
+    char *texts[2];
+    run first;
+    verdict *v;
+} subject;
 
 /* Runs it this way and compares with the first run. */
 static run compared(subject *s, const ways *w)
@@ -214,7 +249,8 @@ static run compared(subject *s, const ways *w)
         key_of(r.error, key, sizeof key);
         found(v, VERDICT_RUN, key, "%s: %s", w->name, r.error);
     } else if (r.leaked) {
-        found(v, VERDICT_LEAK, w->budget ? "budget" : "", "%s%s: %zu bytes held after the end", w->name, r.refused ? ", refused" : "", r.leaked);
+        found(v, VERDICT_LEAK, w->budget ? "budget" : "", "%s%s: %zu bytes held after the end", w->name, r.refused ? ", refused" : "",
+              r.leaked);
     } else if (w->budget && r.peak > w->budget) {
         found(v, VERDICT_BUDGET, "over", "%s: %zu bytes of arrays with a budget of %zu", w->name, r.peak, w->budget);
     }
@@ -224,7 +260,8 @@ static run compared(subject *s, const ways *w)
         char label[64];
         first_difference(s->first.out, r.out, label, sizeof label, &a, &b);
         snprintf(key, sizeof key, "%s %s", w->name, label);
-        found(v, VERDICT_DIFFERS, key, "plain:\n  %.*s\n%s, budget %zu:\n  %.*s", (int)strcspn(a, "\n"), a, w->name, w->budget, (int)strcspn(b, "\n"), b);
+        found(v, VERDICT_DIFFERS, key, "plain:\n  %.*s\n%s, budget %zu:\n  %.*s", (int)strcspn(a, "\n"), a, w->name, w->budget,
+              (int)strcspn(b, "\n"), b);
     }
     return r;
 }
@@ -304,11 +341,13 @@ void check_here(const gen *g, verdict *v)
         if (!r.error && number_of(first.out, "dir", &x) && differences(r.out, "at", GEN_STEP, &d, &off)) {
             v->gradient_checked = true;
             v->worst = fabs(d - x) / (1e-3 + fabs(d));
-            if (!(fabs(d - x) <= off + 1e-6 * (1 + fabs(d)))) found(v, VERDICT_GRADIENT, "", "the derivative is %.12g, central differences give %.12g", x, d);
+            if (!(fabs(d - x) <= off + 1e-6 * (1 + fabs(d))))
+                found(v, VERDICT_GRADIENT, "", "the derivative is %.12g, central differences give %.12g", x, d);
         }
         if (!r.error && number_of(first.out, "hvp", &x) && differences(r.out, "slope", GEN_STEP2, &d, &off)) {
             v->curvature_checked = true;
-            if (!(fabs(d - x) <= off + 1e-6 * (1 + fabs(d)))) found(v, VERDICT_CURVATURE, "", "the second derivative is %.12g, differences of gradients give %.12g", x, d);
+            if (!(fabs(d - x) <= off + 1e-6 * (1 + fabs(d))))
+                found(v, VERDICT_CURVATURE, "", "the second derivative is %.12g, differences of gradients give %.12g", x, d);
         }
         run_free_(&r);
         free(trace);
@@ -323,7 +362,11 @@ bool trial_begin(trial *c, const gen *g)
     if (pipe(ends)) return false;
     c->from = ends[0];
     c->pid = fork();
-    if (c->pid < 0) { close(ends[0]); close(ends[1]); return false; }
+    if (c->pid < 0) {
+        close(ends[0]);
+        close(ends[1]);
+        return false;
+    }
     if (c->pid == 0) {
         close(ends[0]);
         alarm(SECONDS_MAX);
@@ -344,7 +387,8 @@ void trial_end(const trial *c, int status, verdict *v)
         char key[32];
         if (WIFSIGNALED(status)) snprintf(key, sizeof key, "signal %d", WTERMSIG(status));
         else snprintf(key, sizeof key, "status %d", WEXITSTATUS(status));
-        found(v, VERDICT_CRASH, key, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it takes longer than a minute" : "it ends by %s", key);
+        found(v, VERDICT_CRASH, key, WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "it takes longer than a minute" : "it ends by %s",
+              key);
     }
     close(c->from);
 }
@@ -353,7 +397,10 @@ void check_program(const gen *g, verdict *v)
 {
     trial c;
     int status;
-    if (!trial_begin(&c, g)) { perror("random"); exit(2); }
+    if (!trial_begin(&c, g)) {
+        perror("random");
+        exit(2);
+    }
     waitpid(c.pid, &status, 0);
     trial_end(&c, status, v);
 }

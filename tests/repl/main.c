@@ -35,21 +35,27 @@
 
 enum { ROWS = 300, COLS = 200, TIMEOUT = 30000 };
 
-typedef struct cell { char s[5]; short sgr; } cell;
+typedef struct cell {
+    char s[5];
+    short sgr;
+} cell;
 
 typedef struct terminal {
     cell at[ROWS][COLS];
-    bool goes_on[ROWS];    /* the row was broken for want of columns */
+    bool goes_on[ROWS]; /* the row was broken for want of columns */
     int row, col, cols;
     short sgr;
     bool insert;
-    bool wrapped;          /* a character in the last column: the next one goes to the next row */
-    char seq[64]; int nseq; /* escape sequence that has begun */
-    char utf[5]; int nutf, want;
+    bool wrapped; /* a character in the last column: the next one goes to the next row */
+    char seq[64];
+    int nseq; /* escape sequence that has begun */
+    char utf[5];
+    int nutf, want;
     int fd;
     pid_t pid;
     bool colour, dump_colour;
-    char blur[8][64]; int nblur;
+    char blur[8][64];
+    int nblur;
 } terminal;
 
 static void clear_cell(cell *c) { memset(c, 0, sizeof *c); }
@@ -80,7 +86,10 @@ static void csi(terminal *t)
     case 'C': t->col = t->col + one < t->cols ? t->col + one : t->cols - 1; break;
     case 'D': t->col -= one < t->col ? one : t->col; break;
     case 'G': t->col = one - 1; break;
-    case 'H': t->row = one - 1; t->col = n[1] ? n[1] - 1 : 0; break;
+    case 'H':
+        t->row = one - 1;
+        t->col = n[1] ? n[1] - 1 : 0;
+        break;
     case 'J': clear_from(t, t->row, t->col, ROWS - 1, COLS); break;
     case 'K':
         if (n[0] == 0) clear_from(t, t->row, t->col, t->row, COLS);
@@ -96,7 +105,10 @@ static void csi(terminal *t)
         clear_from(t, t->row, t->col, t->row, t->col + one);
         break;
     case 'm': t->sgr = (short)n[0]; break;
-    case 'h': case 'l': if (n[0] == 4) t->insert = last == 'h'; break;
+    case 'h':
+    case 'l':
+        if (n[0] == 4) t->insert = last == 'h';
+        break;
     default: break;
     }
 }
@@ -139,12 +151,26 @@ static void feed(terminal *t, unsigned char ch)
         return;
     }
     switch (ch) {
-    case 0x1b: t->seq[0] = 0x1b; t->nseq = 1; return;
-    case '\r': t->col = 0; t->wrapped = false; return;
-    case '\n': t->wrapped = false; if (t->row < ROWS - 1) t->row++; return;
-    case '\b': t->wrapped = false; if (t->col) t->col--; return;
+    case 0x1b:
+        t->seq[0] = 0x1b;
+        t->nseq = 1;
+        return;
+    case '\r':
+        t->col = 0;
+        t->wrapped = false;
+        return;
+    case '\n':
+        t->wrapped = false;
+        if (t->row < ROWS - 1) t->row++;
+        return;
+    case '\b':
+        t->wrapped = false;
+        if (t->col) t->col--;
+        return;
     case '\t': t->col = (t->col / 8 + 1) * 8; return;
-    case 7: case 15: case 0: return;
+    case 7:
+    case 15:
+    case 0: return;
     default: break;
     }
     if (ch >= 0xc0) {
@@ -302,7 +328,10 @@ static void send_keys(terminal *t, const char *s)
             case 't': c = '\t'; break;
             case 'e': c = 0x1b; break;
             case 'l': c = '\n'; break;
-            case 'x': c = (char)strtol((char[]){s[1], s[2], 0}, NULL, 16); s += 2; break;
+            case 'x':
+                c = (char)strtol((char[]){s[1], s[2], 0}, NULL, 16);
+                s += 2;
+                break;
             default: c = *s;
             }
         }
@@ -375,7 +404,8 @@ static bool run(const char *program, const char *keys)
             for (int k = 0; k < 100 && !listen_for(&t, 20); k++) continue;
             while (listen_for(&t, 60)) continue;
         }
-        if (!strcmp(line, "pause")) for (long stop = now_ms() + atoi(arg); now_ms() < stop;) listen_for(&t, 20);
+        if (!strcmp(line, "pause"))
+            for (long stop = now_ms() + atoi(arg); now_ms() < stop;) listen_for(&t, 20);
         if (!strcmp(line, "restart")) {
             end(&t);
             begin(&t, program, state);

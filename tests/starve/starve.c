@@ -68,7 +68,8 @@ static uint64_t trial(const char *path, const char *text_, size_t n, uint64_t at
     uint64_t made = m->mem.count - start;
     m->mem.fail_at = 0;
     if (fine) succeeded++;
-    else if (at && m->error && m->error->code != DIAG_MEMORY && m->error->code != DIAG_BUDGET) breach(path, at, "another error: ", m->error->message);
+    else if (at && m->error && m->error->code != DIAG_MEMORY && m->error->code != DIAG_BUDGET)
+        breach(path, at, "another error: ", m->error->message);
     bool was_fine = fine;
     forget(m);
     if (!run(&s, "after", after, strlen(after))) breach(path, at, "the VM does not go on: ", m->error ? m->error->message : "");

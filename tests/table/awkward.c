@@ -2,7 +2,9 @@
  * promise them. Each line is an expression and what it prints, its lines joined. */
 #include "walker.h"
 
-static const struct { const char *expression, *expected; } points[] = {
+static const struct {
+    const char *expression, *expected;
+} points[] = {
 #define P(expression, expected) {expression, expected},
 #include "awkward.def"
 #undef P

@@ -47,8 +47,7 @@ static value array_as(vm *m, const array *x, view_kind kind)
     if (kind == OFFSET) offset = a->size / big[0];
     array *v = array_view(m, a, rank, shape, stride, offset);
     value_release(m, value_object(&a->h));
-    if (x->size)
-        do {
+    if (x->size) do {
             if (kind == BROADCAST && index[0]) break;
             array_put(v, place(v, index), array_get(x, index));
         } while (step(rank, shape, index));
@@ -110,8 +109,7 @@ static bool same_bits(value a, value b)
     const array *x = as_array(a), *y = as_array(b);
     if (x->dtype != y->dtype || x->rank != y->rank || memcmp(array_shape(x), array_shape(y), x->rank * sizeof(int64_t))) return false;
     int64_t index[RANK_MAX] = {0};
-    if (x->size)
-        do
+    if (x->size) do
             if (!same_number(array_get(x, index), array_get(y, index))) return false;
         while (step(x->rank, array_shape(x), index));
     return true;
@@ -132,7 +130,8 @@ static bool apply(host *h, const prim *p, tuple *args, bool last, value *out)
     return fine;
 }
 
-static void check_equal(walker *w, const sample *s, vm *m, const char *how, dtype d, bool fine, value got, bool expected_fine, value expected)
+static void check_equal(walker *w, const sample *s, vm *m, const char *how, dtype d, bool fine, value got, bool expected_fine,
+                        value expected)
 {
     w->n.bits++;
     if (fine != expected_fine) fail(w, "bits", "%s: %s, %s: %s", s->args, how, dtype_name(d), fine ? "no error any more" : "an error");
@@ -248,8 +247,7 @@ static void reduction(walker *w, const prim *p, const sample *s, value args, val
     int axis = (int)(t->v[1].tag == V_I64 ? t->v[1].u.i : (int64_t)t->v[1].u.f);
     if (axis < 0) axis += x->rank;
     int64_t index[RANK_MAX] = {0};
-    if (as_array(y)->size)
-        do {
+    if (as_array(y)->size) do {
             int64_t at = 0;
             for (int d = 0, k = 0; d < x->rank; d++)
                 if (d != axis) at += index[k++] * array_stride(x)[d];
@@ -274,8 +272,7 @@ static void product(walker *w, const prim *p, const sample *s, value args, value
     const array *a = as_array(t->v[0]), *b = as_array(t->v[1]), *c = as_array(y);
     if (a->rank != 2 || b->rank != 2 || a->dtype != b->dtype || a->dtype < DTYPE_F32) return;
     int64_t K = array_shape(a)[1], index[2] = {0};
-    if (c->size)
-        do {
+    if (c->size) do {
             double sum = 0;
             for (int64_t k0 = 0; k0 < K; k0 += 256) {
                 double part = 0;

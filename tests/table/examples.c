@@ -84,7 +84,8 @@ static void walk_function(walker *w, const char *name, const char *comment, cons
     if (strncmp(comment, "# ", 2) || strncmp(comment + 2, name, strlen(name)) || comment[2 + strlen(name)] != '(')
         fail(w, name, "its comment does not begin with what it is called like");
     for (const char *s = comment; s < end; s += strcspn(s, "\n") + 1)
-        if (!strncmp(s, "#   ", 4) || n) n += (size_t)snprintf(examples + n, sizeof examples - n, "%.*s\n", (int)strcspn(s + 4, "\n"), s + 4);
+        if (!strncmp(s, "#   ", 4) || n)
+            n += (size_t)snprintf(examples + n, sizeof examples - n, "%.*s\n", (int)strcspn(s + 4, "\n"), s + 4);
     if (run_examples(w, examples, examples + n) < 2) fail(w, name, "two examples are needed");
     w->n.functions++;
 }

@@ -68,7 +68,8 @@ bool sample_values(walker *w, host *h, const prim *p, const sample *s, value *f,
         *f = evaluate(w, h, s->call);
     } else {
         char list[400] = "", call[1000], name[64];
-        for (uint32_t i = 0; i < as_tuple(*args)->n; i++) snprintf(list + strlen(list), sizeof list - strlen(list), "%sa%u", i ? ", " : "", i);
+        for (uint32_t i = 0; i < as_tuple(*args)->n; i++)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%sa%u", i ? ", " : "", i);
         const char *sign = prim_display(p, name);
         if (!strcmp(sign, "and") || !strcmp(sign, "or")) snprintf(call, sizeof call, "fn(a0, a1) = a0 %s a1", sign);
         else if (!strcmp(sign, "not")) snprintf(call, sizeof call, "fn(a0) = not a0");
@@ -163,8 +164,10 @@ int main(int argc, char **argv)
     host_close(&w.h);
     host_close(&w.pair);
     const counts *n = &w.n;
-    printf("table: %u rows, %u functions of modules, %u examples, %u samples: %u predictions, %u comparisons of bits, %u with naive results, "
-           "%u of derivatives, %u of constants, %u awkward points, %u mistakes; %u failures\n",
-           n->rows, n->functions, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward, n->mistakes, n->failures);
+    printf(
+        "table: %u rows, %u functions of modules, %u examples, %u samples: %u predictions, %u comparisons of bits, %u with naive results, "
+        "%u of derivatives, %u of constants, %u awkward points, %u mistakes; %u failures\n",
+        n->rows, n->functions, n->examples, n->samples, n->predicted, n->bits, n->naive, n->differentiated, n->constant, n->awkward,
+        n->mistakes, n->failures);
     return n->failures ? 1 : 0;
 }

@@ -27,7 +27,8 @@ static void try_one(walker *w, const prim *p, value *v, uint32_t n, uint32_t i)
     bool named = !strchr(name, '(') || strchr(said, '[') || strstr(said, "{:");
     for (uint32_t k = 0; k < info->nparams; k++) named |= has_word(said, symbol_name(m->symbols, info->params[k].name));
     w->n.mistakes++;
-    if (strncmp(said, name, strlen(name)) || said[strlen(name)] != ':') fail(w, "mistake", "the message does not begin with %s: %s", name, said);
+    if (strncmp(said, name, strlen(name)) || said[strlen(name)] != ':')
+        fail(w, "mistake", "the message does not begin with %s: %s", name, said);
     else if (!named) fail(w, "mistake", "argument %u replaced, and the message names none: %s", i, said);
 }
 

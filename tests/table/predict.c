@@ -61,7 +61,10 @@ static bool predict_shape(vm *m, const prim *p, const value *args, const shaped 
         memcpy(shape, all.shape, sizeof all.shape);
         return true;
     }
-    case S_SAME: *rank = s[0].rank; memcpy(shape, s[0].shape, sizeof s[0].shape); return true;
+    case S_SAME:
+        *rank = s[0].rank;
+        memcpy(shape, s[0].shape, sizeof s[0].shape);
+        return true;
     case S_SCALAR: *rank = 0; return true;
     case S_REDUCE: reduced(&s[0], n > 1 ? args[1] : value_none(), flag(args, n, 2), rank, shape); return true;
     case S_MATMUL: product(&s[0], &s[1], rank, shape); return true;
@@ -74,7 +77,8 @@ static bool predict_dtype(vm *m, const prim *p, const shaped *s, uint32_t n, con
 {
     weakness weak = STRONG;
     switch (p->dtype) {
-    case D_ARITH: case D_FLOAT: {
+    case D_ARITH:
+    case D_FLOAT: {
         uint32_t first = p->tile && p->tile->condition ? 1 : 0;
         shaped all = s[first];
         for (uint32_t i = first + 1; i < n; i++)
@@ -118,7 +122,8 @@ static void check_one(walker *w, const prim *p, const sample *s, const value *ar
     if (m->error) fail(w, "shape", "%s: %s", s->args, take_error(&w->h));
     if (number && predict_dtype(m, p, in, n, numbers, &d)) {
         w->n.predicted++;
-        if (d != out.dtype) fail(w, "dtype", "%s with %s: %s, predicted %s", s->args, dtype_name(in[0].dtype), dtype_name(out.dtype), dtype_name(d));
+        if (d != out.dtype)
+            fail(w, "dtype", "%s with %s: %s, predicted %s", s->args, dtype_name(in[0].dtype), dtype_name(out.dtype), dtype_name(d));
     }
     value_release(m, y);
 }

@@ -23,21 +23,49 @@ static const sample listed[] = {
 
 /* --- by class ------------------------------------------------------------------------------------- */
 
-typedef struct domain { const char *row, *param; double lo, hi; char kind; /* 'f', 'b'ool, 'n'atural */ } domain;
+typedef struct domain {
+    const char *row, *param;
+    double lo, hi;
+    char kind; /* 'f', 'b'ool, 'n'atural */
+} domain;
 static const domain domains[] = {
-    {"pow", "a", 0.3, 2.5, 'f'}, {"__pow_slope", "a", 0.3, 2.5, 'f'},
-    {"div", "b", 0.5, 2, 'f'}, {"floordiv", "b", 0.5, 2, 'f'}, {"mod", "b", 0.7, 2, 'f'},
-    {"log", "x", 0.2, 3, 'f'}, {"log2", "x", 0.2, 3, 'f'}, {"log10", "x", 0.2, 3, 'f'}, {"log1p", "x", -0.5, 2, 'f'},
-    {"sqrt", "x", 0.2, 3, 'f'}, {"cbrt", "x", 0.2, 3, 'f'}, {"reciprocal", "x", 0.4, 3, 'f'},
-    {"xlogy", "b", 0.3, 3, 'f'}, {"tan", "x", -1.2, 1.2, 'f'},
-    {"asin", "x", -0.8, 0.8, 'f'}, {"acos", "x", -0.8, 0.8, 'f'}, {"acosh", "x", 1.3, 3, 'f'}, {"atanh", "x", -0.8, 0.8, 'f'},
-    {"clamp", "lo", -1, -0.5, 'f'}, {"clamp", "hi", 0.5, 1, 'f'},
-    {"where", "c", 0, 1, 'b'}, {"gelu", "approximate", 0, 1, 'b'}, {"__gelu_slope", "approximate", 0, 1, 'b'},
-    {"lgamma", "x", 0.5, 4, 'f'}, {"digamma", "x", 0.5, 4, 'f'},
-    {"polygamma", "n", 0, 3, 'n'}, {"polygamma", "x", 0.8, 4, 'f'},
-    {"bce_with_logits", "t", 0.1, 0.9, 'f'}, {"elu", "alpha", 0.5, 1.5, 'f'}, {"leaky_relu", "slope", 0.05, 0.5, 'f'},
-    {"and", "a", 0, 1, 'b'}, {"and", "b", 0, 1, 'b'}, {"or", "a", 0, 1, 'b'}, {"or", "b", 0, 1, 'b'}, {"not", "x", 0, 1, 'b'},
-    {"atan2", "a", 0.3, 2, 'f'}, {"hypot", "a", 0.3, 2, 'f'},
+    {"pow", "a", 0.3, 2.5, 'f'},
+    {"__pow_slope", "a", 0.3, 2.5, 'f'},
+    {"div", "b", 0.5, 2, 'f'},
+    {"floordiv", "b", 0.5, 2, 'f'},
+    {"mod", "b", 0.7, 2, 'f'},
+    {"log", "x", 0.2, 3, 'f'},
+    {"log2", "x", 0.2, 3, 'f'},
+    {"log10", "x", 0.2, 3, 'f'},
+    {"log1p", "x", -0.5, 2, 'f'},
+    {"sqrt", "x", 0.2, 3, 'f'},
+    {"cbrt", "x", 0.2, 3, 'f'},
+    {"reciprocal", "x", 0.4, 3, 'f'},
+    {"xlogy", "b", 0.3, 3, 'f'},
+    {"tan", "x", -1.2, 1.2, 'f'},
+    {"asin", "x", -0.8, 0.8, 'f'},
+    {"acos", "x", -0.8, 0.8, 'f'},
+    {"acosh", "x", 1.3, 3, 'f'},
+    {"atanh", "x", -0.8, 0.8, 'f'},
+    {"clamp", "lo", -1, -0.5, 'f'},
+    {"clamp", "hi", 0.5, 1, 'f'},
+    {"where", "c", 0, 1, 'b'},
+    {"gelu", "approximate", 0, 1, 'b'},
+    {"__gelu_slope", "approximate", 0, 1, 'b'},
+    {"lgamma", "x", 0.5, 4, 'f'},
+    {"digamma", "x", 0.5, 4, 'f'},
+    {"polygamma", "n", 0, 3, 'n'},
+    {"polygamma", "x", 0.8, 4, 'f'},
+    {"bce_with_logits", "t", 0.1, 0.9, 'f'},
+    {"elu", "alpha", 0.5, 1.5, 'f'},
+    {"leaky_relu", "slope", 0.05, 0.5, 'f'},
+    {"and", "a", 0, 1, 'b'},
+    {"and", "b", 0, 1, 'b'},
+    {"or", "a", 0, 1, 'b'},
+    {"or", "b", 0, 1, 'b'},
+    {"not", "x", 0, 1, 'b'},
+    {"atan2", "a", 0.3, 2, 'f'},
+    {"hypot", "a", 0.3, 2, 'f'},
 };
 
 static domain domain_of(const prim *p, const char *name)
@@ -47,7 +75,11 @@ static domain domain_of(const prim *p, const char *name)
     return (domain){p->name, name, -2, 2, 'f'};
 }
 
-typedef struct writer { char s[3000]; size_t n; double turn; } writer;
+typedef struct writer {
+    char s[3000];
+    size_t n;
+    double turn;
+} writer;
 
 static void put(writer *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static void put(writer *t, const char *fmt, ...)
@@ -95,10 +127,10 @@ static void put_array(writer *t, const domain *d, const char *shape)
 }
 
 static const char *const one_shapes[] = {"", "3", "23", "0", "03", "r"};
-static const char *const two_shapes[][2] = {{"", ""}, {"3", "3"}, {"23", "3"}, {"", "23"}, {"23", ""}, {"21", "23"}, {"1", "23"},
-                                            {"212", "132"}, {"0", "0"}, {"03", "3"}, {"0", ""}, {"r", "r"}, {"r", ""}, {"", "r"}};
-static const char *const three_shapes[][3] = {{"", "", ""}, {"3", "3", "3"}, {"23", "3", ""}, {"", "", "23"}, {"1", "21", "23"},
-                                              {"23", "", "21"}, {"0", "", ""}, {"03", "3", ""}, {"r", "r", "r"}, {"r", "", ""}};
+static const char *const two_shapes[][2] = {{"", ""},       {"3", "3"}, {"23", "3"}, {"", "23"}, {"23", ""}, {"21", "23"}, {"1", "23"},
+                                            {"212", "132"}, {"0", "0"}, {"03", "3"}, {"0", ""},  {"r", "r"}, {"r", ""},    {"", "r"}};
+static const char *const three_shapes[][3] = {{"", "", ""},     {"3", "3", "3"}, {"23", "3", ""}, {"", "", "23"},  {"1", "21", "23"},
+                                              {"23", "", "21"}, {"0", "", ""},   {"03", "3", ""}, {"r", "r", "r"}, {"r", "", ""}};
 
 typedef void take_fn(walker *w, const prim *p, const sample *s);
 
@@ -106,7 +138,9 @@ static void elementwise_samples(walker *w, const prim *p, take_fn *take, unsigne
 {
     const prim_info *info = prim_info_of(w->h.vm, p);
     for (uint32_t count = info->required; count <= info->nparams; count++) {
-        size_t cases = count == 1 ? sizeof one_shapes / sizeof *one_shapes : count == 2 ? sizeof two_shapes / sizeof *two_shapes : sizeof three_shapes / sizeof *three_shapes;
+        size_t cases = count == 1   ? sizeof one_shapes / sizeof *one_shapes
+                       : count == 2 ? sizeof two_shapes / sizeof *two_shapes
+                                    : sizeof three_shapes / sizeof *three_shapes;
         for (size_t k = 0; k <= cases; k++) {
             writer t = {.turn = 0.2};
             put(&t, "(");
@@ -130,12 +164,20 @@ static void elementwise_samples(walker *w, const prim *p, take_fn *take, unsigne
 }
 
 static const char *const reduce_samples[] = {
-    "([1.3, -0.4, 2.2, 0.7],)", "([[1.3, -0.4, 2.2], [0.7, 1.9, -1.1]], 0)", "([[1.3, -0.4, 2.2], [0.7, 1.9, -1.1]], -1, true)",
+    "([1.3, -0.4, 2.2, 0.7],)",
+    "([[1.3, -0.4, 2.2], [0.7, 1.9, -1.1]], 0)",
+    "([[1.3, -0.4, 2.2], [0.7, 1.9, -1.1]], -1, true)",
     "([[[1.3, -0.4], [2.2, 0.7]], [[1.9, -1.1], [0.3, 0.9]], [[-0.6, 1.6], [2.5, -1.7]]], (0, 2))",
-    "([[1.3, -0.4], [2.2, 0.7]], none, true)", "([[1.3], [2.2]], 1)", "(1.7,)", "(zeros(0, 3), 1)", "([[1.3, -0.4], [2.2, 0.7]], ())",
+    "([[1.3, -0.4], [2.2, 0.7]], none, true)",
+    "([[1.3], [2.2]], 1)",
+    "(1.7,)",
+    "(zeros(0, 3), 1)",
+    "([[1.3, -0.4], [2.2, 0.7]], ())",
 };
 static const char *const reduce_large[] = {
-    "(sin(0..300000),)", "(reshape(sin(0..200000), (500, 400)), 0)", "(reshape(sin(0..200000), (500, 400)), 1)",
+    "(sin(0..300000),)",
+    "(reshape(sin(0..200000), (500, 400)), 0)",
+    "(reshape(sin(0..200000), (500, 400)), 1)",
     "(reshape(sin(0..90000), (30, 50, 60)), (0, 2))",
 };
 
@@ -166,7 +208,8 @@ static bool example_sample(const prim *p, const char *line, char *args, char *ca
         if (end) {
             int length = (int)(s - start);
             const char *equals = memchr(start, '=', (size_t)length);
-            if (equals && equals[-1] == ' ' && equals[1] == ' ') snprintf(named + strlen(named), sizeof named - strlen(named), ", %.*s", length, start);
+            if (equals && equals[-1] == ' ' && equals[1] == ' ')
+                snprintf(named + strlen(named), sizeof named - strlen(named), ", %.*s", length, start);
             else if (length) {
                 snprintf(args + strlen(args), size - strlen(args), "%.*s, ", length, start);
                 snprintf(list + strlen(list), sizeof list - strlen(list), "%sa%d", count ? ", " : "", count);
@@ -217,7 +260,9 @@ unsigned samples_of(walker *w, const prim *p, take_fn *take)
 
 const char *exempt(const prim *p)
 {
-    static const struct { const char *row, *why; } list[] = {
+    static const struct {
+        const char *row, *why;
+    } list[] = {
         {"__custom", "its arguments are functions; custom_vjp is tested as a whole among the awkward points"},
         {"__no_captures", "an error, or nothing"},
         {"__refuse", "stops with an error; rows of kind REFUSE are made of it"},

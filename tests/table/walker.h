@@ -16,23 +16,23 @@ typedef struct counts {
 } counts;
 
 typedef struct walker {
-    host h;      /* one thread */
-    host pair;   /* two threads */
-    value asks;  /* the record of walk.rl's functions, in h */
+    host h;     /* one thread */
+    host pair;  /* two threads */
+    value asks; /* the record of walk.rl's functions, in h */
     counts n;
     const prim *row;
     const char *imports; /* put before an example; NULL: nothing */
 } walker;
 
 enum {
-    SAMPLE_VALUE = 1,  /* no derivatives: a kink, or whole numbers */
-    SAMPLE_LARGE = 2,  /* enough elements for two threads; values only */
+    SAMPLE_VALUE = 1, /* no derivatives: a kink, or whole numbers */
+    SAMPLE_LARGE = 2, /* enough elements for two threads; values only */
 };
 typedef struct sample {
     const char *row;
-    const char *args;  /* a tuple, in Replay; arguments by position */
+    const char *args; /* a tuple, in Replay; arguments by position */
     unsigned flags;
-    const char *call;  /* the function applied, NULL: the row with as many arguments as the tuple has */
+    const char *call; /* the function applied, NULL: the row with as many arguments as the tuple has */
 } sample;
 
 /* --- samples.c ----------------------------------------------------------------------------------- */

@@ -69,7 +69,8 @@ START_TEST(sums)
     r = apply("__acc", 2, (value[]){b, b}, 3);
     expect(r, vector(3, (double[]){20, 40, 60}));
     /* sparse records and short tuples */
-    value p = record_of(2, "ab", (value[]){value_f64(1), value_retain(b)}), q = record_of(2, "bc", (value[]){value_retain(b), value_f64(5)});
+    value p = record_of(2, "ab", (value[]){value_f64(1), value_retain(b)}),
+          q = record_of(2, "bc", (value[]){value_retain(b), value_f64(5)});
     r = apply("__acc", 2, (value[]){p, q}, 0);
     expect(r, record_of(3, "abc", (value[]){value_f64(1), vector(3, (double[]){20, 40, 60}), value_f64(5)}));
     object *before = p.u.o;
@@ -122,9 +123,14 @@ END_TEST
 /* <spread(d), c> == <d, reduce(c)> for every pair of shapes, and the shapes and dtypes come out right. */
 START_TEST(fitting)
 {
-    static const struct { int big_rank; int64_t big[3]; int rank; int64_t shape[3]; } rows[] = {
-        {2, {3, 4}, 2, {3, 4}}, {2, {3, 4}, 1, {4}}, {2, {3, 4}, 2, {3, 1}}, {2, {3, 4}, 2, {1, 1}}, {2, {3, 4}, 0, {0}},
-        {3, {2, 3, 4}, 2, {1, 4}}, {3, {2, 3, 4}, 3, {2, 1, 4}}, {1, {1}, 0, {0}}, {2, {0, 4}, 1, {4}}, {1, {300}, 0, {0}},
+    static const struct {
+        int big_rank;
+        int64_t big[3];
+        int rank;
+        int64_t shape[3];
+    } rows[] = {
+        {2, {3, 4}, 2, {3, 4}},    {2, {3, 4}, 1, {4}},          {2, {3, 4}, 2, {3, 1}}, {2, {3, 4}, 2, {1, 1}}, {2, {3, 4}, 0, {0}},
+        {3, {2, 3, 4}, 2, {1, 4}}, {3, {2, 3, 4}, 3, {2, 1, 4}}, {1, {1}, 0, {0}},       {2, {0, 4}, 1, {4}},    {1, {300}, 0, {0}},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         for (int view = 0; view < VIEWS; view++)
@@ -138,12 +144,12 @@ START_TEST(fitting)
                 ck_assert(value_same(fr, fd) && value_same(fs, fc));
                 double left = 0, right = 0;
                 int64_t ix[RANK_MAX] = {0};
-                if (as_array(c)->size)
-                    do left += array_get(as_array(c), ix).u.f * array_get(as_array(spread), ix).u.f;
+                if (as_array(c)->size) do
+                        left += array_get(as_array(c), ix).u.f * array_get(as_array(spread), ix).u.f;
                     while (view_step(rows[k].big_rank, rows[k].big, ix));
                 if (!rows[k].rank) right = d.u.f * reduced.u.f;
-                else
-                    do right += array_get(as_array(d), ix).u.f * array_get(as_array(reduced), ix).u.f;
+                else do
+                        right += array_get(as_array(d), ix).u.f * array_get(as_array(reduced), ix).u.f;
                     while (view_step(rows[k].rank, rows[k].shape, ix));
                 ck_assert_msg(left == right, "row %zu view %d: %.17g against %.17g", k, view, left, right); /* quarters: exact */
                 value dense = value_object(&array_copy(m, as_array(c), dc)->h), again = apply("__reduce_to", 2, (value[]){dense, fd}, 0);
@@ -153,7 +159,8 @@ START_TEST(fitting)
             }
     value f = form_value(value_i64(3));
     ck_assert(apply("__reduce_to", 2, (value[]){value_f64(1), f}, 0).tag == V_ZERO); /* integers have no cotangent */
-    value p = record_of(2, "ab", (value[]){value_f64(2), tuple_of(2, (value[]){value_f64(3), value_zero()})}), w = form_value(value_weak(1, WEAK_FLOAT));
+    value p = record_of(2, "ab", (value[]){value_f64(2), tuple_of(2, (value[]){value_f64(3), value_zero()})}),
+          w = form_value(value_weak(1, WEAK_FLOAT));
     value r = apply("__reduce_to", 2, (value[]){p, w}, 0);
     ck_assert(r.u.f == 5 && r.weak); /* a number that was broadcast over a record */
     value fp = form_value(p), sparse = record_of(1, "a", (value[]){value_f32(1)});
@@ -236,11 +243,14 @@ END_TEST
 START_TEST(what_users_see)
 {
     value w = vector(2, (double[]){1, 2});
-    value x = record_of(5, "wknst", (value[]){w, value_i64(3), value_none(), word("s"), tuple_of(2, (value[]){value_weak(1, WEAK_WHOLE), value_f32(2)})});
+    value x = record_of(5, "wknst",
+                        (value[]){w, value_i64(3), value_none(), word("s"),
+                                  tuple_of(2, (value[]){value_weak(1, WEAK_WHOLE), value_f32(2)})});
     value c = record_of(1, "t", (value[]){tuple_of(1, (value[]){value_f64(4)})});
     value r = apply("__finish", 2, (value[]){c, x}, 0);
-    expect(r, record_of(5, "wknst", (value[]){vector(2, (double[]){0, 0}), value_none(), value_none(), value_none(),
-                                              tuple_of(2, (value[]){value_f64(4), value_f32(0)})}));
+    expect(r, record_of(5, "wknst",
+                        (value[]){vector(2, (double[]){0, 0}), value_none(), value_none(), value_none(),
+                                  tuple_of(2, (value[]){value_f64(4), value_f32(0)})}));
     r = apply("__instantiate", 2, (value[]){c, x}, 0);
     ck_assert(as_record(r)->n == 5 && as_record(r)->v[1].tag == V_I64 && as_tuple(as_record(r)->v[4])->v[0].u.f == 4);
     value_release(m, r);

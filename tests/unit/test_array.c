@@ -11,7 +11,10 @@ static double small(void) { return (double)((int64_t)(view_random() % 41) - 20) 
 
 START_TEST(copies_of_views)
 {
-    static const struct { int rank; int64_t shape[4]; } shapes[] = {{1, {5}}, {2, {3, 4}}, {3, {2, 1, 3}}, {4, {2, 3, 2, 2}}, {2, {0, 3}}, {1, {1}}};
+    static const struct {
+        int rank;
+        int64_t shape[4];
+    } shapes[] = {{1, {5}}, {2, {3, 4}}, {3, {2, 1, 3}}, {4, {2, 3, 2, 2}}, {2, {0, 3}}, {1, {1}}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         for (int view = 0; view < VIEWS; view++)
             for (int from = 0; from <= DTYPE_F64; from++)
@@ -20,8 +23,7 @@ START_TEST(copies_of_views)
                     array *a = as_array(v), *c = array_copy(m, a, (dtype)to);
                     ck_assert(c->dense && c->size == a->size && c->dtype == to);
                     int64_t ix[RANK_MAX] = {0};
-                    if (a->size)
-                        do {
+                    if (a->size) do {
                             value x = array_get(a, ix), y = array_get(c, ix);
                             double p = x.tag >= V_F32 ? x.u.f : (double)x.u.i, q = y.tag >= V_F32 ? y.u.f : (double)y.u.i;
                             if (to == DTYPE_BOOL) p = p != 0;
@@ -64,11 +66,20 @@ static shaped of_shape(int rank, int64_t a, int64_t b, int64_t c)
 
 START_TEST(broadcasting)
 {
-    struct { shaped a, b; int rank; int64_t shape[3]; const char *error; } rows[] = {
-        {of_shape(2, 3, 4, 0), of_shape(1, 4, 0, 0), 2, {3, 4}, NULL}, {of_shape(2, 3, 1, 0), of_shape(2, 1, 4, 0), 2, {3, 4}, NULL},
-        {of_shape(0, 0, 0, 0), of_shape(2, 3, 1, 0), 2, {3, 1}, NULL}, {of_shape(2, 3, 1, 0), of_shape(1, 3, 0, 0), 0, {0}, "both would have to grow"},
-        {of_shape(2, 1, 1, 0), of_shape(1, 3, 0, 0), 2, {1, 3}, NULL}, {of_shape(1, 3, 0, 0), of_shape(1, 4, 0, 0), 0, {0}, "do not fit"},
-        {of_shape(1, 0, 0, 0), of_shape(1, 1, 0, 0), 1, {0}, NULL}, {of_shape(3, 2, 1, 3), of_shape(2, 4, 3, 0), 0, {0}, "both would have to grow"},
+    struct {
+        shaped a, b;
+        int rank;
+        int64_t shape[3];
+        const char *error;
+    } rows[] = {
+        {of_shape(2, 3, 4, 0), of_shape(1, 4, 0, 0), 2, {3, 4}, NULL},
+        {of_shape(2, 3, 1, 0), of_shape(2, 1, 4, 0), 2, {3, 4}, NULL},
+        {of_shape(0, 0, 0, 0), of_shape(2, 3, 1, 0), 2, {3, 1}, NULL},
+        {of_shape(2, 3, 1, 0), of_shape(1, 3, 0, 0), 0, {0}, "both would have to grow"},
+        {of_shape(2, 1, 1, 0), of_shape(1, 3, 0, 0), 2, {1, 3}, NULL},
+        {of_shape(1, 3, 0, 0), of_shape(1, 4, 0, 0), 0, {0}, "do not fit"},
+        {of_shape(1, 0, 0, 0), of_shape(1, 1, 0, 0), 1, {0}, NULL},
+        {of_shape(3, 2, 1, 3), of_shape(2, 4, 3, 0), 0, {0}, "both would have to grow"},
         {of_shape(3, 1, 4, 3), of_shape(2, 4, 3, 0), 3, {1, 4, 3}, NULL},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -188,7 +199,8 @@ END_TEST
 /* Makes and changes structures; false when something was refused, with nothing leaked. */
 static bool everything(void)
 {
-    value v = view_make(m, DTYPE_F64, 1, (int64_t[]){3}, VIEW_DENSE, small), f = value_undef(), z = value_undef(), s = value_undef(), out = value_undef();
+    value v = view_make(m, DTYPE_F64, 1, (int64_t[]){3}, VIEW_DENSE, small), f = value_undef(), z = value_undef(), s = value_undef(),
+          out = value_undef();
     tuple *t = tuple_new(m, 0, 0);
     bool fine = t != NULL;
     value w = fine ? value_object(&t->h) : value_undef();

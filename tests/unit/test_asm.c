@@ -44,7 +44,10 @@ static void refuse(const char *s, const char *part)
 /* A function with a child of one capture. */
 #define FNC(lines) "fn f(x, y) {\n  $0 = fn g[a](b) {\n    return a\n  }\n" lines "}\n"
 
-static const struct { opcode op; const char *text; } snippets[] = {
+static const struct {
+    opcode op;
+    const char *text;
+} snippets[] = {
     {OP_CODE_CONST, FN("  %0 = const 3\n  %1 = const 2.5\n  return %1\n")},
     {OP_CODE_PRIM, FN("  z = prim add x, y\n  z.2 = prim __zmul z, x\n  return z.2\n")},
     {OP_CODE_TUPLE, FN("  %0 = tuple\n  %1 = tuple x, %0\n  return %1\n")},
@@ -60,8 +63,9 @@ static const struct { opcode op; const char *text; } snippets[] = {
     {OP_CODE_IMPORT, FN("  %0 = import \"nn\"\n  return %0\n")},
     {OP_CODE_DEFINED, FN("  %0 = defined loss x\n  return %0\n")},
     {OP_CODE_SELDEF, FN("  %0 = seldef x, x, y\n  return %0\n")},
-    {OP_CODE_CONTRACT, FN("  n, d = contract {\"f\" result(n, d) 0 x: f32 [n: @0, d: @1, 3, _, rows: 4, other: _], 1 y...: i64, 0 _: []} x, y\n"
-                          "  contract {()} x\n  return n\n")},
+    {OP_CODE_CONTRACT,
+     FN("  n, d = contract {\"f\" result(n, d) 0 x: f32 [n: @0, d: @1, 3, _, rows: 4, other: _], 1 y...: i64, 0 _: []} x, y\n"
+        "  contract {()} x\n  return n\n")},
     {OP_CODE_CALL, FN("  %0, %1 = call x, y, y\n  %2 = call.spread.pack.lenient.pullback x, y\n  return %2\n")},
     {OP_CODE_BIND, FN("  %0 = bind x, y, y..., k: x\n  return %0\n")},
     {OP_CODE_UNBIND, FN("  %0 = unbind [_, ..., k] x, y, x\n  return %0\n")},
@@ -89,7 +93,11 @@ static const struct { opcode op; const char *text; } snippets[] = {
     {OP_CODE_TAPE, FN("  %0 = tape 3\n  return %0\n")},
     {OP_CODE_TAPEPUSH, FN("  %0 = tapepush x, y, y\n  return %0\n")},
     {OP_CODE_TAPEPOP, FN("  %0, %1 = tapepop x\n  return %0\n")},
-    {OP_CODE_LOOPTAPE, NULL}, {OP_CODE_OFFER, NULL}, {OP_CODE_ENTRY, NULL}, {OP_CODE_LOOPEND, NULL}, {OP_CODE_VIEW, NULL}, /* made by lower */
+    {OP_CODE_LOOPTAPE, NULL},
+    {OP_CODE_OFFER, NULL},
+    {OP_CODE_ENTRY, NULL},
+    {OP_CODE_LOOPEND, NULL},
+    {OP_CODE_VIEW, NULL}, /* made by lower */
     {OP_CODE_YIELD, FN("  %0 = if.rule x { yield x } else { yield y }\n  return %0\n")},
     {OP_CODE_RETURN, FN("  return x, y\n")},
     {OP_CODE_FUSED, NULL}, /* belongs to the run form */
@@ -140,11 +148,47 @@ END_TEST
 START_TEST(constants)
 {
     open_vm();
-    static const char *const of[] = {"0", "-0", "3", "-7", "10000000000000000000000", "2.5", "2.0", "-1e-9", "1e22", "0.1",
-        "inf", "-inf", "nan", "infw", "3i64", "-9223372036854775808i64", "9223372036854775807i64", "2f64", "0.1f64", "-0f64",
-        "inff64", "nanf64", "0.1f32", "16777216f32", "-inff32", "true", "false", "none", "undef", "zero", "...",
-        "\"\"", "\"a\\nb\\t\\\"\\\\ \\x01\"", "\"\u00e9\u4e2d\"", "()", "(1,)", "(1, (2.5, none), \"x\")", "{}",
-        "{a: 1, \"b c\": (2,)}", "slice(none, 3i64, -1)", "(slice(0, none, none), ...)"};
+    static const char *const of[] = {"0",
+                                     "-0",
+                                     "3",
+                                     "-7",
+                                     "10000000000000000000000",
+                                     "2.5",
+                                     "2.0",
+                                     "-1e-9",
+                                     "1e22",
+                                     "0.1",
+                                     "inf",
+                                     "-inf",
+                                     "nan",
+                                     "infw",
+                                     "3i64",
+                                     "-9223372036854775808i64",
+                                     "9223372036854775807i64",
+                                     "2f64",
+                                     "0.1f64",
+                                     "-0f64",
+                                     "inff64",
+                                     "nanf64",
+                                     "0.1f32",
+                                     "16777216f32",
+                                     "-inff32",
+                                     "true",
+                                     "false",
+                                     "none",
+                                     "undef",
+                                     "zero",
+                                     "...",
+                                     "\"\"",
+                                     "\"a\\nb\\t\\\"\\\\ \\x01\"",
+                                     "\"\u00e9\u4e2d\"",
+                                     "()",
+                                     "(1,)",
+                                     "(1, (2.5, none), \"x\")",
+                                     "{}",
+                                     "{a: 1, \"b c\": (2,)}",
+                                     "slice(none, 3i64, -1)",
+                                     "(slice(0, none, none), ...)"};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char s[200];
         snprintf(s, sizeof s, "fn f() {\n  %%0 = const %s\n  return %%0\n}\n", of[i]);
@@ -165,7 +209,8 @@ START_TEST(headers)
     open_vm();
     round_trip("fn (x) {\n  return x\n}\n");
     round_trip("fn \"a b\"[c, %0](x, y?, \"odd name\"=%1?, _=z?, %2...?) custom_vjp {\n  return c, %0\n}\n");
-    round_trip("fn outer() {\n  $0 = fn inner() {\n    $0 = fn () {\n      return\n    }\n    return\n  }\n  $1 = fn () {\n    return\n  }\n  return\n}\n");
+    round_trip("fn outer() {\n  $0 = fn inner() {\n    $0 = fn () {\n      return\n    }\n    return\n  }\n  $1 = fn () {\n    return\n  "
+               "}\n  return\n}\n");
     code *c = assemble("# comment\nfn f(x, y?) { @1:2\n return x # y\n }\n\n# end");
     ck_assert_uint_eq(c->nparams, 2);
     ck_assert_uint_eq(c->required, 1);
@@ -315,9 +360,8 @@ START_TEST(listing)
     text t;
     text_open(&t, &m->mem);
     code_list(c, (dis_options){.lines = true, .spans = true}, &t);
-    ck_assert_str_eq(text_str(&t),
-        "fn f(x) {\n  # $0: g\n  # 5| y = prim neg x\n  y = prim neg x  @5:7\n  # 6| ~ z = prim.rule add x, y\n"
-        "  z = prim.rule add x, y  @6:9\n  # 7| return z\n  return z  @7:3\n}\n");
+    ck_assert_str_eq(text_str(&t), "fn f(x) {\n  # $0: g\n  # 5| y = prim neg x\n  y = prim neg x  @5:7\n  # 6| ~ z = prim.rule add x, y\n"
+                                   "  z = prim.rule add x, y  @6:9\n  # 7| return z\n  return z  @7:3\n}\n");
     text_close(&t);
     code_release(c);
     close_vm();

@@ -212,10 +212,9 @@ END_TEST
 START_TEST(free_registers)
 {
     open_vm();
-    static const char s[] =
-        "fn f(x, y, z, n) {\n  a = prim add x, y\n  r = loop.range n, n, a do (i, s) {\n"
-        "    b = if z { yield s } else {\n      c = prim mul a, i\n      %0 = prim add c, y\n      yield %0\n    }\n"
-        "    d = prim add b, z\n    yield d\n  }\n  return r\n}\n";
+    static const char s[] = "fn f(x, y, z, n) {\n  a = prim add x, y\n  r = loop.range n, n, a do (i, s) {\n"
+                            "    b = if z { yield s } else {\n      c = prim mul a, i\n      %0 = prim add c, y\n      yield %0\n    }\n"
+                            "    d = prim add b, z\n    yield d\n  }\n  return r\n}\n";
     code *c = code_assemble(m, "test", s, sizeof s - 1);
     ck_assert_ptr_nonnull(c);
     arena a;
@@ -238,7 +237,8 @@ END_TEST
 START_TEST(blocks_are_numbered)
 {
     open_vm();
-    static const char s[] = "fn f(x) {\n  a = checkpoint { yield x }\n  b = checkpoint {\n    c = checkpoint { yield x }\n    yield c\n  }\n  return b\n}\n";
+    static const char s[] =
+        "fn f(x) {\n  a = checkpoint { yield x }\n  b = checkpoint {\n    c = checkpoint { yield x }\n    yield c\n  }\n  return b\n}\n";
     code *c = code_assemble(m, "test", s, sizeof s - 1);
     ck_assert_ptr_nonnull(c);
     ck_assert_uint_eq(m->stats.nblocks, 3);

@@ -38,10 +38,7 @@ static void expect(diag *d, bool colour, const char *golden)
     memory_close(&mem);
 }
 
-static diag *shape_error(void)
-{
-    return diag_new(&mem, SEVERITY_ERROR, DIAG_SHAPE, "cannot multiply %s", "[2, 3] @ [4, 5]");
-}
+static diag *shape_error(void) { return diag_new(&mem, SEVERITY_ERROR, DIAG_SHAPE, "cannot multiply %s", "[2, 3] @ [4, 5]"); }
 
 START_TEST(places)
 {
@@ -287,7 +284,8 @@ START_TEST(window_around_the_caret)
     memset(blanks, ' ', sizeof blanks);
     snprintf(golden, sizeof golden,
              "error[shape]: cannot multiply [2, 3] @ [4, 5]\n --> model.rl:1:201\n  |\n"
-             "1 | …%.78sXYZ%.77s…\n  | %.79s^^^ here\n", as, as, blanks);
+             "1 | …%.78sXYZ%.77s…\n  | %.79s^^^ here\n",
+             as, as, blanks);
     expect(d, false, golden);
 }
 END_TEST
@@ -336,10 +334,7 @@ static bool build_all(memory *m)
     return reached;
 }
 
-START_TEST(refusals_leak_nothing)
-{
-    unit_fail_each(build_all);
-}
+START_TEST(refusals_leak_nothing) { unit_fail_each(build_all); }
 END_TEST
 
 START_TEST(code_names)
@@ -347,8 +342,7 @@ START_TEST(code_names)
     ck_assert_str_eq(diag_code_name(DIAG_SYNTAX), "syntax");
     ck_assert_str_eq(diag_code_name(DIAG_INTERNAL), "internal");
     for (int c = 0; c < DIAG_CODES; c++)
-        for (int k = 0; k < c; k++)
-            ck_assert_str_ne(diag_code_name((diag_code)c), diag_code_name((diag_code)k));
+        for (int k = 0; k < c; k++) ck_assert_str_ne(diag_code_name((diag_code)c), diag_code_name((diag_code)k));
 }
 END_TEST
 
@@ -357,13 +351,25 @@ START_TEST(nearest)
     static const char *const names[] = {"sum", "matmul", "transpose", "x", "softmax", "sumsq", "größe", NULL, ""};
     static const struct {
         const char *name, *nearest;
-    } cases[] = {{"summ", "sum"}, {"smu", "sum"}, {"matmull", "matmul"}, {"mtamul", "matmul"}, {"transpsoe", "transpose"},
-                 {"trnspos", "transpose"}, {"y", NULL}, {"xs", "x"}, {"banana", NULL}, {"Sum", "sum"}, {"sum", NULL},
-                 {"sotfmx", "softmax"}, {"grosse", NULL}, {"grösse", "größe"}, {"", NULL}};
+    } cases[] = {{"summ", "sum"},
+                 {"smu", "sum"},
+                 {"matmull", "matmul"},
+                 {"mtamul", "matmul"},
+                 {"transpsoe", "transpose"},
+                 {"trnspos", "transpose"},
+                 {"y", NULL},
+                 {"xs", "x"},
+                 {"banana", NULL},
+                 {"Sum", "sum"},
+                 {"sum", NULL},
+                 {"sotfmx", "softmax"},
+                 {"grosse", NULL},
+                 {"grösse", "größe"},
+                 {"", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *found = nearest_name(cases[i].name, names, sizeof names / sizeof *names);
-        ck_assert_msg(found == cases[i].nearest || (found && cases[i].nearest && !strcmp(found, cases[i].nearest)),
-                      "%s: %s", cases[i].name, found ? found : "none");
+        ck_assert_msg(found == cases[i].nearest || (found && cases[i].nearest && !strcmp(found, cases[i].nearest)), "%s: %s", cases[i].name,
+                      found ? found : "none");
     }
     static char endless[1000];
     memset(endless, 'a', sizeof endless - 1);
@@ -373,6 +379,6 @@ START_TEST(nearest)
 }
 END_TEST
 
-UNIT_MAIN("diag", places, operands, nested_spans, several_lines, tabs_and_wide_characters, points_and_ends,
-          unsafe_characters, two_sources_and_none, no_place, colours, long_lines, window_around_the_caret, deep_stacks,
-          refusals_leak_nothing, code_names, nearest)
+UNIT_MAIN("diag", places, operands, nested_spans, several_lines, tabs_and_wide_characters, points_and_ends, unsafe_characters,
+          two_sources_and_none, no_place, colours, long_lines, window_around_the_caret, deep_stacks, refusals_leak_nothing, code_names,
+          nearest)

@@ -48,9 +48,7 @@ static void against_scalars(const prim *p, uint32_t n, const value *args)
 {
     value out, expected = value_undef();
     bool fine = prim_apply(m, p, args, n, 0, &out);
-    if (!fine) {
-        clear_error(); /* then some element must fail, too */
-    }
+    if (!fine) { clear_error(); /* then some element must fail, too */ }
     int rank = 0;
     int64_t shape[RANK_MAX], index[RANK_MAX] = {0};
     for (uint32_t i = 0; i < n; i++) {
@@ -85,8 +83,8 @@ static void against_scalars(const prim *p, uint32_t n, const value *args)
         if (!fine) continue;
         value got = array_get(as_array(out), index);
         ck_assert_msg(view_equal(got, expected), "%s: %.17g in an array, %.17g alone (tags %d %d) at %.17g %.17g", p->name,
-                      got.tag >= V_F32 ? got.u.f : (double)got.u.i, expected.tag >= V_F32 ? expected.u.f : (double)expected.u.i,
-                      got.tag, expected.tag, x[0].tag >= V_F32 ? x[0].u.f : (double)x[0].u.i,
+                      got.tag >= V_F32 ? got.u.f : (double)got.u.i, expected.tag >= V_F32 ? expected.u.f : (double)expected.u.i, got.tag,
+                      expected.tag, x[0].tag >= V_F32 ? x[0].u.f : (double)x[0].u.i,
                       n > 1 ? x[1].tag >= V_F32 ? x[1].u.f : (double)x[1].u.i : 0.0);
     } while (view_step(rank, shape, index));
     ck_assert_msg(fine != failed, "%s: the array %s, the elements %s", p->name, fine ? "worked" : "failed", failed ? "failed" : "worked");
@@ -97,7 +95,10 @@ static bool is_logical(const prim *p) { return !p->tile->f64; }
 
 START_TEST(arrays_equal_scalars)
 {
-    static const struct { int rank; int64_t shape[3]; } shapes[] = {
+    static const struct {
+        int rank;
+        int64_t shape[3];
+    } shapes[] = {
         {1, {7}}, {1, {261}}, {2, {5, 3}}, {2, {3, 140}}, {3, {2, 3, 4}}, {1, {0}}, {2, {1, 1}}, {2, {1, 6}},
     };
     for (uint32_t k = 0; k < prim_count; k++) {
@@ -195,7 +196,8 @@ static double ulps(double got, double want, bool single)
 {
     if (got == want || (isnan(got) && isnan(want))) return 0;
     if (isnan(got) || isnan(want) || isinf(got) || isinf(want)) return INFINITY;
-    double unit = single ? (double)(nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want)) : nextafter(fabs(want), INFINITY) - fabs(want);
+    double unit = single ? (double)(nextafterf(fabsf((float)want), INFINITY) - fabsf((float)want))
+                         : nextafter(fabs(want), INFINITY) - fabs(want);
     return fabs(got - want) / unit;
 }
 
@@ -204,13 +206,19 @@ static double wide(void) { return easy() * 20; }
 
 START_TEST(kernels_against_libm)
 {
-    static const struct { const char *name; double (*f)(double); double (*next)(void); double most; } rows[] = {
-        {"exp", exp, wide, 2}, {"exp2", exp2, wide, 2}, {"expm1", expm1, wide, 2}, {"log", log, near_one, 2}, {"log1p", log1p, near_one, 2},
-        {"log2", log2, near_one, 2}, {"log10", log10, near_one, 2}, {"sqrt", sqrt, near_one, 0}, {"cbrt", cbrt, wide, 3},
-        {"sin", sin, wide, 2}, {"cos", cos, wide, 2}, {"tan", tan, wide, 2}, {"asin", asin, easy, 2}, {"acos", acos, easy, 2},
-        {"atan", atan, wide, 2}, {"sinh", sinh, wide, 2}, {"cosh", cosh, wide, 2}, {"tanh", tanh, wide, 2.5}, {"asinh", asinh, wide, 2},
-        {"acosh", acosh, near_one, 2.5}, {"atanh", atanh, easy, 2}, {"erf", erf, wide, 2}, {"erfc", erfc, easy, 2.5}, {"lgamma", lgamma, near_one, 8},
-        {"floor", floor, wide, 0}, {"ceil", ceil, wide, 0}, {"round", rint, wide, 0}, {"abs", fabs, wide, 0},
+    static const struct {
+        const char *name;
+        double (*f)(double);
+        double (*next)(void);
+        double most;
+    } rows[] = {
+        {"exp", exp, wide, 2},         {"exp2", exp2, wide, 2},     {"expm1", expm1, wide, 2},     {"log", log, near_one, 2},
+        {"log1p", log1p, near_one, 2}, {"log2", log2, near_one, 2}, {"log10", log10, near_one, 2}, {"sqrt", sqrt, near_one, 0},
+        {"cbrt", cbrt, wide, 3},       {"sin", sin, wide, 2},       {"cos", cos, wide, 2},         {"tan", tan, wide, 2},
+        {"asin", asin, easy, 2},       {"acos", acos, easy, 2},     {"atan", atan, wide, 2},       {"sinh", sinh, wide, 2},
+        {"cosh", cosh, wide, 2},       {"tanh", tanh, wide, 2.5},   {"asinh", asinh, wide, 2},     {"acosh", acosh, near_one, 2.5},
+        {"atanh", atanh, easy, 2},     {"erf", erf, wide, 2},       {"erfc", erfc, easy, 2.5},     {"lgamma", lgamma, near_one, 8},
+        {"floor", floor, wide, 0},     {"ceil", ceil, wide, 0},     {"round", rint, wide, 0},      {"abs", fabs, wide, 0},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         for (int i = 0; i < 4000; i++) {
@@ -225,15 +233,19 @@ START_TEST(kernels_against_libm)
                           "%s(f32 %.9g) is %.9g, libm says %.9g", rows[k].name, x, r.u.f, want);
         }
     /* Known values of what libm lacks: Abramowitz and Stegun, tables 6.1 and 6.4; reflections. */
-    static const struct { const char *name; double n, x, y; } known[] = {
-        {"polygamma", 0, 1, -0.5772156649015329}, {"polygamma", 0, 0.5, -1.9635100260214235}, {"polygamma", 0, 10, 2.2517525890667211},
-        {"polygamma", 1, 1, 1.6449340668482264}, {"polygamma", 1, 0.5, 4.934802200544679}, {"polygamma", 2, 1, -2.4041138063191885},
-        {"polygamma", 3, 1, 6.4939394022668291}, {"polygamma", 0, -0.5, 0.036489973978576520}, {"polygamma", 1, -0.5, 8.9348022005446793},
+    static const struct {
+        const char *name;
+        double n, x, y;
+    } known[] = {
+        {"polygamma", 0, 1, -0.5772156649015329}, {"polygamma", 0, 0.5, -1.9635100260214235},   {"polygamma", 0, 10, 2.2517525890667211},
+        {"polygamma", 1, 1, 1.6449340668482264},  {"polygamma", 1, 0.5, 4.934802200544679},     {"polygamma", 2, 1, -2.4041138063191885},
+        {"polygamma", 3, 1, 6.4939394022668291},  {"polygamma", 0, -0.5, 0.036489973978576520}, {"polygamma", 1, -0.5, 8.9348022005446793},
         {"polygamma", 2, -0.5, -0.8287966442343}, {"polygamma", 0, 1e10, 23.025850929890456},
     };
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
         value a[] = {value_f64(known[k].n), value_f64(known[k].x)}, r = apply("polygamma", 2, a, 0);
-        ck_assert_msg(fabs(r.u.f - known[k].y) <= 3e-13 * fmax(1, fabs(known[k].y)), "polygamma(%g, %g) is %.17g, not %.17g", known[k].n, known[k].x, r.u.f, known[k].y);
+        ck_assert_msg(fabs(r.u.f - known[k].y) <= 3e-13 * fmax(1, fabs(known[k].y)), "polygamma(%g, %g) is %.17g, not %.17g", known[k].n,
+                      known[k].x, r.u.f, known[k].y);
     }
 }
 END_TEST
@@ -254,11 +266,15 @@ TILE_LIST
 START_TEST(instruction_sets_agree)
 {
     if (!__builtin_cpu_supports("avx2")) return;
-    struct { tile_kernel *a, *b; bool condition; } rows[] = {
-        {tile_add_f64_base, tile_add_f64_avx2, false}, {tile_mul_f64_base, tile_mul_f64_avx2, false}, {tile_div_f64_base, tile_div_f64_avx2, false},
-        {tile_zmul_f64_base, tile_zmul_f64_avx2, false}, {tile_maximum_f64_base, tile_maximum_f64_avx2, false},
-        {tile_mod_f64_base, tile_mod_f64_avx2, false}, {tile_floordiv_f64_base, tile_floordiv_f64_avx2, false},
-        {tile_sqrt_f64_base, tile_sqrt_f64_avx2, false}, {tile_round_f64_base, tile_round_f64_avx2, false},
+    struct {
+        tile_kernel *a, *b;
+        bool condition;
+    } rows[] = {
+        {tile_add_f64_base, tile_add_f64_avx2, false},           {tile_mul_f64_base, tile_mul_f64_avx2, false},
+        {tile_div_f64_base, tile_div_f64_avx2, false},           {tile_zmul_f64_base, tile_zmul_f64_avx2, false},
+        {tile_maximum_f64_base, tile_maximum_f64_avx2, false},   {tile_mod_f64_base, tile_mod_f64_avx2, false},
+        {tile_floordiv_f64_base, tile_floordiv_f64_avx2, false}, {tile_sqrt_f64_base, tile_sqrt_f64_avx2, false},
+        {tile_round_f64_base, tile_round_f64_avx2, false},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         for (unsigned scalars = 0; scalars < 4; scalars++) {
@@ -275,13 +291,15 @@ END_TEST
 /* Many numbers, each alone and in a vector of eight, on each instruction set. */
 START_TEST(alone_and_in_vectors)
 {
-    static const struct row { const char *name; tile_kernel *of[4]; } rows[] = {
+    static const struct row {
+        const char *name;
+        tile_kernel *of[4];
+    } rows[] = {
 #define TILE_F(name) {#name, {tile_##name##_f64_base, tile_##name##_f64_avx2, tile_##name##_f32_base, tile_##name##_f32_avx2}},
 #define TILE_A(name)
 #define TILE_B(name)
 #define TILE_C(name, fault) TILE_F(name)
-        TILE_LIST
-    };
+        TILE_LIST};
     bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (!strcmp(rows[k].name, "polygamma")) continue;
@@ -301,8 +319,8 @@ START_TEST(alone_and_in_vectors)
                     const void *each[2] = {single ? (void *)&xf[0][i] : (void *)&x[0][i], single ? (void *)&xf[1][i] : (void *)&x[1][i]};
                     rows[k].of[set](1, single ? (void *)&alonef : (void *)&alone, each, 0);
                     value got = single ? value_f32(yf[i]) : value_f64(y[i]), want = single ? value_f32(alonef) : value_f64(alone);
-                    ck_assert_msg(view_equal(got, want), "%s on set %d: %.17g in a vector, %.17g alone, of %.17g %.17g", rows[k].name, set, got.u.f, want.u.f,
-                                  single ? (double)xf[0][i] : x[0][i], single ? (double)xf[1][i] : x[1][i]);
+                    ck_assert_msg(view_equal(got, want), "%s on set %d: %.17g in a vector, %.17g alone, of %.17g %.17g", rows[k].name, set,
+                                  got.u.f, want.u.f, single ? (double)xf[0][i] : x[0][i], single ? (double)xf[1][i] : x[1][i]);
                 }
             }
         }
@@ -313,22 +331,45 @@ END_TEST
 START_TEST(weak_numbers)
 {
     value w = value_weak(3, WEAK_WHOLE), f = value_weak(2.5, WEAK_FLOAT), i = value_i64(7), s = value_f32(1.5f), b = value_bool(true);
-    struct { const char *name; value a, b; value_tag tag; weakness weak; double x; } rows[] = {
-        {"add", i, w, V_I64, STRONG, 10}, {"mul", i, f, V_F64, STRONG, 17.5}, {"add", s, f, V_F32, STRONG, 4}, {"add", s, w, V_F32, STRONG, 4.5},
-        {"add", w, w, V_F64, WEAK_WHOLE, 6}, {"add", w, f, V_F64, WEAK_FLOAT, 5.5}, {"div", w, w, V_F64, WEAK_FLOAT, 1},
-        {"pow", w, w, V_F64, WEAK_WHOLE, 27}, {"pow", value_weak(1, WEAK_WHOLE), value_weak(-1, WEAK_WHOLE), V_F64, WEAK_FLOAT, 1},
-        {"floordiv", w, value_weak(2, WEAK_WHOLE), V_F64, WEAK_WHOLE, 1}, {"floordiv", w, value_weak(0, WEAK_WHOLE), V_F64, WEAK_FLOAT, INFINITY},
-        {"div", i, value_i64(2), V_F64, STRONG, 3.5}, {"add", b, b, V_I64, STRONG, 2}, {"add", b, w, V_I64, STRONG, 4}, {"add", b, f, V_F64, STRONG, 3.5},
-        {"add", value_f64(1), s, V_F64, STRONG, 2.5}, {"add", i, s, V_F32, STRONG, 8.5}, {"maximum", i, w, V_I64, STRONG, 7},
-        {"lt", i, f, V_BOOL, STRONG, 0}, {"minimum", w, f, V_F64, WEAK_FLOAT, 2.5}, {"pow", i, value_i64(2), V_I64, STRONG, 49},
-        {"mod", value_i64(-7), value_i64(3), V_I64, STRONG, 2}, {"floordiv", value_i64(-7), value_i64(3), V_I64, STRONG, -3},
+    struct {
+        const char *name;
+        value a, b;
+        value_tag tag;
+        weakness weak;
+        double x;
+    } rows[] = {
+        {"add", i, w, V_I64, STRONG, 10},
+        {"mul", i, f, V_F64, STRONG, 17.5},
+        {"add", s, f, V_F32, STRONG, 4},
+        {"add", s, w, V_F32, STRONG, 4.5},
+        {"add", w, w, V_F64, WEAK_WHOLE, 6},
+        {"add", w, f, V_F64, WEAK_FLOAT, 5.5},
+        {"div", w, w, V_F64, WEAK_FLOAT, 1},
+        {"pow", w, w, V_F64, WEAK_WHOLE, 27},
+        {"pow", value_weak(1, WEAK_WHOLE), value_weak(-1, WEAK_WHOLE), V_F64, WEAK_FLOAT, 1},
+        {"floordiv", w, value_weak(2, WEAK_WHOLE), V_F64, WEAK_WHOLE, 1},
+        {"floordiv", w, value_weak(0, WEAK_WHOLE), V_F64, WEAK_FLOAT, INFINITY},
+        {"div", i, value_i64(2), V_F64, STRONG, 3.5},
+        {"add", b, b, V_I64, STRONG, 2},
+        {"add", b, w, V_I64, STRONG, 4},
+        {"add", b, f, V_F64, STRONG, 3.5},
+        {"add", value_f64(1), s, V_F64, STRONG, 2.5},
+        {"add", i, s, V_F32, STRONG, 8.5},
+        {"maximum", i, w, V_I64, STRONG, 7},
+        {"lt", i, f, V_BOOL, STRONG, 0},
+        {"minimum", w, f, V_F64, WEAK_FLOAT, 2.5},
+        {"pow", i, value_i64(2), V_I64, STRONG, 49},
+        {"mod", value_i64(-7), value_i64(3), V_I64, STRONG, 2},
+        {"floordiv", value_i64(-7), value_i64(3), V_I64, STRONG, -3},
         {"add", s, value_weak(0.1, WEAK_FLOAT), V_F32, STRONG, (double)(1.5f + 0.1f)},
-        {"floordiv", value_f64(1), value_f64(0.1), V_F64, STRONG, 9}, {"mod", value_f64(-1), value_f64(3), V_F64, STRONG, 2},
+        {"floordiv", value_f64(1), value_f64(0.1), V_F64, STRONG, 9},
+        {"mod", value_f64(-1), value_f64(3), V_F64, STRONG, 2},
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         value args[] = {rows[k].a, rows[k].b}, r = apply(rows[k].name, 2, args, 0);
         double x = value_is_float(r) ? r.u.f : (double)r.u.i;
-        ck_assert_msg(r.tag == rows[k].tag && r.weak == rows[k].weak && x == rows[k].x, "row %zu, %s: tag %d weak %d %.17g", k, rows[k].name, r.tag, r.weak, x);
+        ck_assert_msg(r.tag == rows[k].tag && r.weak == rows[k].weak && x == rows[k].x, "row %zu, %s: tag %d weak %d %.17g", k,
+                      rows[k].name, r.tag, r.weak, x);
     }
     value one = value_weak(4, WEAK_WHOLE), r = apply("sqrt", 1, &one, 0);
     ck_assert(r.tag == V_F64 && r.weak == WEAK_FLOAT && r.u.f == 2);
@@ -385,7 +426,8 @@ START_TEST(faults)
     refuse("add", big, value_i64(2), "integer overflow: 9223372036854775807 + 2");
     refuse("add", big, value_i64(-2), "integer overflow: -9223372036854775808 + -2");
     value_release(m, big);
-    value a = view_make(m, DTYPE_F64, 2, (int64_t[]){3, 1}, VIEW_DENSE, easy), b = view_make(m, DTYPE_F64, 1, (int64_t[]){3}, VIEW_DENSE, easy);
+    value a = view_make(m, DTYPE_F64, 2, (int64_t[]){3, 1}, VIEW_DENSE, easy),
+          b = view_make(m, DTYPE_F64, 1, (int64_t[]){3}, VIEW_DENSE, easy);
     refuse("sub", a, b, "both would have to grow");
     value_release(m, b);
     b = view_make(m, DTYPE_F64, 2, (int64_t[]){4, 2}, VIEW_DENSE, easy);
@@ -526,8 +568,18 @@ int main(void)
 {
     m = vm_open(NULL);
     if (!m) return EXIT_FAILURE;
-    const TTest *const tests[] = {weak_numbers, powers, faults, in_place, structures, symbolic_zeros, kernels_against_libm,
-                                  instruction_sets_agree, alone_and_in_vectors, arrays_equal_scalars, threads_and_tiles, lanes_do_not_see_each_other};
+    const TTest *const tests[] = {weak_numbers,
+                                  powers,
+                                  faults,
+                                  in_place,
+                                  structures,
+                                  symbolic_zeros,
+                                  kernels_against_libm,
+                                  instruction_sets_agree,
+                                  alone_and_in_vectors,
+                                  arrays_equal_scalars,
+                                  threads_and_tiles,
+                                  lanes_do_not_see_each_other};
     int status = unit_run("elementwise", tests, sizeof tests / sizeof *tests);
     vm_close(m);
     return status;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static size_t base;      /* bytes held before a program ran */
+static size_t base;       /* bytes held before a program ran */
 static char output[4096]; /* what print wrote */
 
 static bool collect(void *ctx, const char *s, size_t n)
@@ -36,8 +36,7 @@ static void check_runs(code *c)
         run_list(r, &t);
         ck_assert_msg(0, "%s\n%s", error_text(), text_str(&t));
     }
-    for (uint32_t i = 0; i < c->ncodes; i++)
-        check_runs(c->codes[i]);
+    for (uint32_t i = 0; i < c->ncodes; i++) check_runs(c->codes[i]);
 }
 
 static code *assemble_checked(const char *s)
@@ -105,9 +104,27 @@ static void close_vm(void)
 
 /* --- scalars -------------------------------------------------------------------------------- */
 
-static const struct { const char *text; } scalars[] = {
-    {"3"}, {"2.5"}, {"3i64"}, {"-7i64"}, {"2.5f64"}, {"0.1f32"}, {"0.1"}, {"3f32"}, {"0"}, {"0.0"}, {"0f64"}, {"-0.0f64"},
-    {"9007199254740993i64"}, {"9223372036854775807i64"}, {"true"}, {"zero"}, {"inf"}, {"nan"},
+static const struct {
+    const char *text;
+} scalars[] = {
+    {"3"},
+    {"2.5"},
+    {"3i64"},
+    {"-7i64"},
+    {"2.5f64"},
+    {"0.1f32"},
+    {"0.1"},
+    {"3f32"},
+    {"0"},
+    {"0.0"},
+    {"0f64"},
+    {"-0.0f64"},
+    {"9007199254740993i64"},
+    {"9223372036854775807i64"},
+    {"true"},
+    {"zero"},
+    {"inf"},
+    {"nan"},
 };
 static const char *const operators[] = {"add", "sub", "mul", "div", "lt", "le", "gt", "ge", "eq", "ne", "__zmul", "__acc"};
 
@@ -121,7 +138,8 @@ START_TEST(scalar_paths)
             for (int j = 0; j < N; j++) {
                 char s[300];
                 /* Through a call, so that nothing is folded. */
-                snprintf(s, sizeof s, "fn main() {\n  $0 = fn f(x, y) {\n    %%0 = prim %s x, y\n    return %%0\n  }\n"
+                snprintf(s, sizeof s,
+                         "fn main() {\n  $0 = fn f(x, y) {\n    %%0 = prim %s x, y\n    return %%0\n  }\n"
                          "  f = closure $0\n  a = const %s\n  b = const %s\n  %%1 = call f, a, b\n  return %%1\n}\n",
                          operators[p], scalars[i].text, scalars[j].text);
                 code *c = code_assemble(m, "test", s, strlen(s));
@@ -142,8 +160,7 @@ START_TEST(scalar_paths)
                     bool same = got.tag == want.tag && got.weak == want.weak && (!value_is_scalar(got) || got.u.i == want.u.i);
                     ck_assert_msg(same, "%s of %s and %s: %d/%d %.17g, expected %d/%d %.17g", name, scalars[i].text, scalars[j].text,
                                   got.tag, got.weak, got.u.f, want.tag, want.weak, want.u.f);
-                } else
-                    ck_assert_str_eq(message, m->error->message);
+                } else ck_assert_str_eq(message, m->error->message);
                 clear_error();
                 code_release(c);
             }
@@ -164,7 +181,8 @@ START_TEST(branches)
     ck_assert_double_eq(run_number(t), -3);
     snprintf(t, sizeof t, s, 5, 2);
     ck_assert_double_eq(run_number(t), 7);
-    FAILS("fn main() {\n  n = const 3i64\n  x = prim zeros n\n  %0 = prim lt x, n\n  %1 = if %0 { yield n } else { yield x }\n  return %1\n}\n",
+    FAILS("fn main() {\n  n = const 3i64\n  x = prim zeros n\n  %0 = prim lt x, n\n  %1 = if %0 { yield n } else { yield x }\n  return "
+          "%1\n}\n",
           "one bool", "bool[3]", "any(");
     FAILS("fn main() {\n  n = const 3i64\n  %1 = if n { yield n } else { yield n }\n  return %1\n}\n", "must be a bool", "number");
     close_vm();
@@ -175,29 +193,43 @@ START_TEST(loops)
 {
     open_vm();
     /* a swap of carried values */
-    ck_assert_double_eq(run_number("fn main() {\n  n = const 90i64\n  z = const 0i64\n  o = const 1i64\n"
-                                   "  a, b = loop.range z, n, z, o do (i, s, t) {\n    %1 = prim add s, t\n    yield t, %1\n  }\n  return a\n}\n"),
+    ck_assert_double_eq(run_number(
+                            "fn main() {\n  n = const 90i64\n  z = const 0i64\n  o = const 1i64\n"
+                            "  a, b = loop.range z, n, z, o do (i, s, t) {\n    %1 = prim add s, t\n    yield t, %1\n  }\n  return a\n}\n"),
                         2880067194370816120.0);
     /* three values in a circle, one of them twice */
-    ck_assert_double_eq(run_number("fn main() {\n  n = const 7i64\n  z = const 0i64\n  a = const 1\n  b = const 2\n  c = const 3\n"
-                                   "  p, q, r = loop.range z, n, a, b, c do (i, x, y, w) { yield y, w, x }\n"
-                                   "  k = const 10\n  %1 = prim mul p, k\n  %2 = prim add %1, q\n  %3 = prim mul %2, k\n  %4 = prim add %3, r\n  return %4\n}\n"),
-                        231);
+    ck_assert_double_eq(
+        run_number(
+            "fn main() {\n  n = const 7i64\n  z = const 0i64\n  a = const 1\n  b = const 2\n  c = const 3\n"
+            "  p, q, r = loop.range z, n, a, b, c do (i, x, y, w) { yield y, w, x }\n"
+            "  k = const 10\n  %1 = prim mul p, k\n  %2 = prim add %1, q\n  %3 = prim mul %2, k\n  %4 = prim add %3, r\n  return %4\n}\n"),
+        231);
     /* never runs; runs once; ends early */
-    ck_assert_double_eq(run_number("fn main() {\n  n = const 0i64\n  a = const 5\n  p = loop.range n, n, a do (i, x) {\n    yield i\n  }\n  return p\n}\n"), 5);
-    ck_assert_double_eq(run_number("fn main() {\n  lo = const -9223372036854775807i64\n  o = const 1i64\n  lo.2 = prim sub lo, o\n  a = const 5i64\n"
-                                   "  p = loop.range lo.2, lo, a do (i, x) {\n    %1 = prim add x, o\n    yield %1\n  }\n  return p\n}\n"), 6);
-    ck_assert_double_eq(run_number("fn main() {\n  z = const 0i64\n  n = const 100i64\n  k = const 7i64\n  p = loop.range.exit z, n, z do (i, x) {\n"
-                                   "    %1 = prim lt i, k\n    yield %1, i\n  }\n  return p\n}\n"), 7);
+    ck_assert_double_eq(
+        run_number("fn main() {\n  n = const 0i64\n  a = const 5\n  p = loop.range n, n, a do (i, x) {\n    yield i\n  }\n  return p\n}\n"),
+        5);
+    ck_assert_double_eq(
+        run_number("fn main() {\n  lo = const -9223372036854775807i64\n  o = const 1i64\n  lo.2 = prim sub lo, o\n  a = const 5i64\n"
+                   "  p = loop.range lo.2, lo, a do (i, x) {\n    %1 = prim add x, o\n    yield %1\n  }\n  return p\n}\n"),
+        6);
+    ck_assert_double_eq(
+        run_number("fn main() {\n  z = const 0i64\n  n = const 100i64\n  k = const 7i64\n  p = loop.range.exit z, n, z do (i, x) {\n"
+                   "    %1 = prim lt i, k\n    yield %1, i\n  }\n  return p\n}\n"),
+        7);
     ck_assert_double_eq(run_number("fn main() {\n  x = const 1f64\n  t = const true\n  c = const 1000f64\n  p = loop.while t, x do (s) {\n"
-                                   "    %1 = prim add s, s\n    %2 = prim lt %1, c\n    yield %2, %1\n  }\n  return p\n}\n"), 1024);
+                                   "    %1 = prim add s, s\n    %2 = prim lt %1, c\n    yield %2, %1\n  }\n  return p\n}\n"),
+                        1024);
     /* the flag is itself carried */
-    ck_assert_double_eq(run_number("fn main() {\n  t = const true\n  f = const false\n  p, q = loop.while t, t, f do (a, b) { yield a, b, b }\n"
-                                   "  %1 = if p { yield p } else { yield q }\n  return %1\n}\n"), 0);
+    ck_assert_double_eq(run_number(
+                            "fn main() {\n  t = const true\n  f = const false\n  p, q = loop.while t, t, f do (a, b) { yield a, b, b }\n"
+                            "  %1 = if p { yield p } else { yield q }\n  return %1\n}\n"),
+                        0);
     /* a million iterations, nested, with a branch */
-    ck_assert_double_eq(run_number("fn main() {\n  z = const 0i64\n  n = const 1000i64\n  s = loop.range z, n, z do (i, a) {\n"
-                                   "    b = loop.range z, n, a do (j, x) {\n      %1 = prim lt j, i\n      %2 = if %1 {\n        o = const 1i64\n"
-                                   "        %3 = prim add x, o\n        yield %3\n      } else { yield x }\n      yield %2\n    }\n    yield b\n  }\n  return s\n}\n"),
+    ck_assert_double_eq(run_number(
+                            "fn main() {\n  z = const 0i64\n  n = const 1000i64\n  s = loop.range z, n, z do (i, a) {\n"
+                            "    b = loop.range z, n, a do (j, x) {\n      %1 = prim lt j, i\n      %2 = if %1 {\n        o = const 1i64\n"
+                            "        %3 = prim add x, o\n        yield %3\n      } else { yield x }\n      yield %2\n    }\n    yield b\n  "
+                            "}\n  return s\n}\n"),
                         499500);
     close_vm();
 }
@@ -236,7 +268,8 @@ START_TEST(updates_in_place)
     code_release(c);
     /* Somebody else holds it: then it is copied, once. */
     c = assemble_checked("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  x = prim zeros n\n  y = loop.range z, n, x do (i, s) {\n"
-                 "    %2 = prim __setindex s, i, i\n    yield %2\n  }\n  %3 = prim __index x, z\n  %4 = prim sum y\n  %5 = tuple %3, %4\n  return %5\n}\n");
+                         "    %2 = prim __setindex s, i, i\n    yield %2\n  }\n  %3 = prim __index x, z\n  %4 = prim sum y\n  %5 = tuple "
+                         "%3, %4\n  return %5\n}\n");
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
     ck_assert_double_eq(as_tuple(out)->v[0].u.f, 0);
@@ -252,7 +285,8 @@ END_TEST
 START_TEST(twice_the_same)
 {
     open_vm();
-    value v = run_text("fn main() {\n  n = const 4i64\n  x = prim zeros n\n  o = const 1\n  %1 = prim add x, o\n  %2 = prim mul %1, %1\n  %3 = prim add %2, %2\n  return %3\n}\n");
+    value v = run_text("fn main() {\n  n = const 4i64\n  x = prim zeros n\n  o = const 1\n  %1 = prim add x, o\n  %2 = prim mul %1, %1\n  "
+                       "%3 = prim add %2, %2\n  return %3\n}\n");
     ck_assert_double_eq(array_at(as_array(v), 0).u.f, 2);
     value_release(m, v);
     close_vm();
@@ -263,10 +297,12 @@ START_TEST(released_early)
 {
     open_vm();
     /* x is last used in one arm and dropped in the other; y dies before z is made. */
-    const char *s = "fn main() {\n  $0 = fn f(p) {\n    n = const 100000i64\n    x = prim zeros n\n    a = if p {\n      %1 = prim sum x\n      yield %1\n    } else {\n"
-                    "      c = const 1.0\n      yield c\n    }\n    y = prim zeros n\n    b = prim sum y\n    z = prim zeros n\n    c.2 = prim sum z\n"
-                    "    %2 = prim add a, b\n    %3 = prim add %2, c.2\n    return %3\n  }\n  f = closure $0\n  t = const true\n  u = const false\n"
-                    "  %1 = call f, t\n  %2 = call f, u\n  %3 = prim add %1, %2\n  return %3\n}\n";
+    const char *s =
+        "fn main() {\n  $0 = fn f(p) {\n    n = const 100000i64\n    x = prim zeros n\n    a = if p {\n      %1 = prim sum x\n      yield "
+        "%1\n    } else {\n"
+        "      c = const 1.0\n      yield c\n    }\n    y = prim zeros n\n    b = prim sum y\n    z = prim zeros n\n    c.2 = prim sum z\n"
+        "    %2 = prim add a, b\n    %3 = prim add %2, c.2\n    return %3\n  }\n  f = closure $0\n  t = const true\n  u = const false\n"
+        "  %1 = call f, t\n  %2 = call f, u\n  %3 = prim add %1, %2\n  return %3\n}\n";
     code *c = assemble_checked(s);
     value out;
     memory_reset_peak(&m->mem);
@@ -275,8 +311,10 @@ START_TEST(released_early)
     ck_assert_uint_lt(m->mem.peak[MEM_ARRAY], 800000 + 10000);
     code_release(c);
     /* used in a loop, gone after it */
-    c = assemble_checked("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  k = const 3i64\n  x = prim zeros n\n  w = const 0.0\n  a = loop.range z, k, w do (i, s) {\n"
-                 "    %1 = prim sum x\n    %2 = prim add s, %1\n    yield %2\n  }\n  y = prim zeros n\n  %3 = prim sum y\n  %4 = prim add a, %3\n  return %4\n}\n");
+    c = assemble_checked("fn main() {\n  n = const 100000i64\n  z = const 0i64\n  k = const 3i64\n  x = prim zeros n\n  w = const 0.0\n  a "
+                         "= loop.range z, k, w do (i, s) {\n"
+                         "    %1 = prim sum x\n    %2 = prim add s, %1\n    yield %2\n  }\n  y = prim zeros n\n  %3 = prim sum y\n  %4 = "
+                         "prim add a, %3\n  return %4\n}\n");
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
     ck_assert_uint_lt(m->mem.peak[MEM_ARRAY], 800000 + 10000);
@@ -287,9 +325,12 @@ END_TEST
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
-#define DOWN "fn main() {\n  $0 = fn down(n) {\n    z = const 0i64\n    one = const 1i64\n    %%0 = prim eq n, z\n    %%1 = if %%0 { yield z } else {\n" \
-             "      f = global down\n      %%3 = prim sub n, one\n      %%5 = call f, %%3\n      %%7 = prim add %%5, one\n      yield %%7\n    }\n" \
-             "    return %%1\n  }\n  f = closure $0\n  setglobal down f\n  n = const %di64\n  g = global down\n  %%1 = call g, n\n  return %%1\n}\n"
+#define DOWN \
+    "fn main() {\n  $0 = fn down(n) {\n    z = const 0i64\n    one = const 1i64\n    %%0 = prim eq n, z\n    %%1 = if %%0 { yield z } " \
+    "else {\n" \
+    "      f = global down\n      %%3 = prim sub n, one\n      %%5 = call f, %%3\n      %%7 = prim add %%5, one\n      yield %%7\n    }\n" \
+    "    return %%1\n  }\n  f = closure $0\n  setglobal down f\n  n = const %di64\n  g = global down\n  %%1 = call g, n\n  return " \
+    "%%1\n}\n"
 
 START_TEST(deep_recursion)
 {
@@ -310,7 +351,9 @@ END_TEST
 START_TEST(arity)
 {
     open_vm();
-#define CALL(sig, args) "fn main() {\n  $0 = fn layer(" sig ") {\n    %0 = tuple x, y\n    return %0\n  }\n  f = closure $0\n  a = const 1\n  %1 = call f" args "\n  return %1\n}\n"
+#define CALL(sig, args) \
+    "fn main() {\n  $0 = fn layer(" sig \
+    ") {\n    %0 = tuple x, y\n    return %0\n  }\n  f = closure $0\n  a = const 1\n  %1 = call f" args "\n  return %1\n}\n"
     FAILS(CALL("x, y", ", a"), "error[arity]", "layer takes 2 arguments (x, y), and 1 is given");
     FAILS(CALL("x, y", ", a, a, a"), "layer takes 2 arguments (x, y), and 3 are given");
     FAILS(CALL("x, y?", ""), "layer takes at least 1 argument (x, y), and 0 are given");
@@ -333,8 +376,10 @@ END_TEST
 START_TEST(named_arguments)
 {
     open_vm();
-#define BOUND(sig, args) "fn main() {\n  $0 = fn layer(" sig ") {\n    %0 = tuple x, width\n    return %0\n  }\n  f = closure $0\n  a = const 1\n  b = const 2\n  t = tuple b, a\n" \
-                         "  %1 = bind f" args "\n  %2 = call.spread f, %1\n  return %2\n}\n"
+#define BOUND(sig, args) \
+    "fn main() {\n  $0 = fn layer(" sig \
+    ") {\n    %0 = tuple x, width\n    return %0\n  }\n  f = closure $0\n  a = const 1\n  b = const 2\n  t = tuple b, a\n" \
+    "  %1 = bind f" args "\n  %2 = call.spread f, %1\n  return %2\n}\n"
     value v = run_text(BOUND("x, width", ", width: a, x: b"));
     ck_assert_double_eq(as_tuple(v)->v[0].u.f, 2);
     value_release(m, v);
@@ -360,12 +405,15 @@ START_TEST(records)
 {
     open_vm();
 #define REC "fn main() {\n  a = const 1\n  b = const \"s\"\n  r = record weight: a, bias: b\n"
-    ck_assert_double_eq(run_number(REC "  r.2 = setfield bias r, a\n  r.3 = setfield more r.2, a\n  %1 = field bias r.3\n  %2 = field more r.3\n  %3 = prim add %1, %2\n  return %3\n}\n"), 2);
+    ck_assert_double_eq(run_number(REC "  r.2 = setfield bias r, a\n  r.3 = setfield more r.2, a\n  %1 = field bias r.3\n  %2 = field more "
+                                       "r.3\n  %3 = prim add %1, %2\n  return %3\n}\n"),
+                        2);
     FAILS(REC "  %1 = field weigth r\n  return %1\n}\n", "error[name]", "no field `weigth`", "weight, bias", "did you mean `weight`");
     FAILS(REC "  %1 = field w a\n  return %1\n}\n", "a field `w` is asked of a record, and this is a");
     FAILS("fn main() {\n  u = const undef\n  %1 = defined height u\n  return %1\n}\n", "`height` is read before it is assigned");
     FAILS("fn main() {\n  u = global nothing\n  return u\n}\n", "`nothing` is not defined");
-    FAILS("fn main() {\n  a = const 1\n  t = tuple a, a\n  p, q, r = unpack t\n  return p\n}\n", "a tuple of 2 cannot be taken apart into 3");
+    FAILS("fn main() {\n  a = const 1\n  t = tuple a, a\n  p, q, r = unpack t\n  return p\n}\n",
+          "a tuple of 2 cannot be taken apart into 3");
     close_vm();
 }
 END_TEST
@@ -373,29 +421,37 @@ END_TEST
 START_TEST(contracts)
 {
     open_vm();
-#define SHAPES(a, b) "fn main() {\n  i = const " #a "i64\n  j = const " #b "i64\n  t = const 2i64\n  x = prim zeros t, i\n  w = prim zeros j, t\n" \
-                     "  n, d = contract {\"layer\" (n, d) 0 x: [n: @0, d: @1], 1 w: [d: @1, _]} x, w\n  %1 = prim mul d, n\n  return %1\n}\n"
+#define SHAPES(a, b) \
+    "fn main() {\n  i = const " #a "i64\n  j = const " #b "i64\n  t = const 2i64\n  x = prim zeros t, i\n  w = prim zeros j, t\n" \
+    "  n, d = contract {\"layer\" (n, d) 0 x: [n: @0, d: @1], 1 w: [d: @1, _]} x, w\n  %1 = prim mul d, n\n  return %1\n}\n"
     ck_assert_double_eq(run_number(SHAPES(3, 3)), 6);
     FAILS(SHAPES(4, 3), "error[contract]", "argument w of layer: axis 0 is 3, expected d = 4 (from x)");
-    FAILS("fn main() {\n  i = const 3i64\n  x = prim zeros i\n  contract {\"layer\" () 0 x: f32 [3]} x\n  return x\n}\n", "its dtype is f64, expected f32");
-    FAILS("fn main() {\n  i = const 3i64\n  x = prim zeros i\n  contract {\"layer\" () 0 x: [3, 4]} x\n  return x\n}\n", "its shape is [3], expected [3, 4]");
+    FAILS("fn main() {\n  i = const 3i64\n  x = prim zeros i\n  contract {\"layer\" () 0 x: f32 [3]} x\n  return x\n}\n",
+          "its dtype is f64, expected f32");
+    FAILS("fn main() {\n  i = const 3i64\n  x = prim zeros i\n  contract {\"layer\" () 0 x: [3, 4]} x\n  return x\n}\n",
+          "its shape is [3], expected [3, 4]");
     close_vm();
 }
 END_TEST
 
 /* --- errors, try, measure ---------------------------------------------------------------------- */
 
-#define NESTED "  $0 = fn inner(a, b) {\n    n = const 1000i64\n    big = prim zeros n\n    %0 = prim add a, b\n    %1 = tuple %0, big\n    return %1\n  }\n" \
-               "  $1 = fn outer(g, a, t) {\n    n = const 500i64\n    z = const 0i64\n    o = const 2i64\n    big = prim zeros n\n    r = loop.range z, o, big do (i, s) {\n" \
-               "      %0 = call g, a, t\n      yield %0\n    }\n    %1 = tuple big, r\n    return %1\n  }\n"
+#define NESTED \
+    "  $0 = fn inner(a, b) {\n    n = const 1000i64\n    big = prim zeros n\n    %0 = prim add a, b\n    %1 = tuple %0, big\n    return " \
+    "%1\n  }\n" \
+    "  $1 = fn outer(g, a, t) {\n    n = const 500i64\n    z = const 0i64\n    o = const 2i64\n    big = prim zeros n\n    r = " \
+    "loop.range z, o, big do (i, s) {\n" \
+    "      %0 = call g, a, t\n      yield %0\n    }\n    %1 = tuple big, r\n    return %1\n  }\n"
 
 START_TEST(errors_unwind)
 {
     open_vm();
-    FAILS("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  t = const \"text\"\n  %1 = call g, f, x, t\n  return %1\n}\n",
+    FAILS("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  t = const \"text\"\n  %1 = "
+          "call g, f, x, t\n  return %1\n}\n",
           "error[type]", "a: f64[3]", "b: string", "in inner", "in outer");
     /* shapes, with both operands */
-    FAILS("fn main() {\n  n = const 3i64\n  k = const 4i64\n  x = prim zeros n\n  y = prim zeros k\n  %0 = prim add x, y\n  return %0\n}\n", "error[shape]", "x: f64[3]", "y: f64[4]");
+    FAILS("fn main() {\n  n = const 3i64\n  k = const 4i64\n  x = prim zeros n\n  y = prim zeros k\n  %0 = prim add x, y\n  return %0\n}\n",
+          "error[shape]", "x: f64[3]", "y: f64[4]");
     close_vm();
 }
 END_TEST
@@ -403,8 +459,10 @@ END_TEST
 START_TEST(tries)
 {
     open_vm();
-    value v = run_text("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  t = const \"text\"\n  a = tuple f, n, n\n  b = tuple f, n, t\n  c = tuple f\n"
-                       "  p, q = try g, a\n  r, s = try g, b\n  u, w = try g, c\n  x, y = try n, c\n  %1 = tuple q, r, s, u, w, x, y\n  return %1\n}\n");
+    value v = run_text(
+        "fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  t = const \"text\"\n  a = tuple f, n, n\n  b = "
+        "tuple f, n, t\n  c = tuple f\n"
+        "  p, q = try g, a\n  r, s = try g, b\n  u, w = try g, c\n  x, y = try n, c\n  %1 = tuple q, r, s, u, w, x, y\n  return %1\n}\n");
     const value *e = as_tuple(v)->v;
     ck_assert_int_eq(e[0].tag, V_NONE);
     ck_assert_int_eq(e[1].tag, V_NONE);
@@ -415,7 +473,9 @@ START_TEST(tries)
     value_release(m, v);
     /* memory is not caught */
     m->mem.limit = m->mem.live_all + (1 << 20);
-    FAILS("fn main() {\n  $0 = fn f(n) {\n    x = prim zeros n\n    return x\n  }\n  f = closure $0\n  n = const 10000000i64\n  a = tuple n\n  p, q = try f, a\n  return p\n}\n", "error[memory]");
+    FAILS("fn main() {\n  $0 = fn f(n) {\n    x = prim zeros n\n    return x\n  }\n  f = closure $0\n  n = const 10000000i64\n  a = tuple "
+          "n\n  p, q = try f, a\n  return p\n}\n",
+          "error[memory]");
     close_vm();
 }
 END_TEST
@@ -423,7 +483,8 @@ END_TEST
 START_TEST(measures)
 {
     open_vm();
-    value v = run_text("fn main() {\n  $0 = fn f(n) {\n    x = prim zeros n\n    %1 = prim sum x\n    return %1\n  }\n  f = closure $0\n  n = const 10000i64\n  a = tuple n\n"
+    value v = run_text("fn main() {\n  $0 = fn f(n) {\n    x = prim zeros n\n    %1 = prim sum x\n    return %1\n  }\n  f = closure $0\n  "
+                       "n = const 10000i64\n  a = tuple n\n"
                        "  p, q = measure f, a\n  %1 = field peak_bytes q\n  %2 = tuple p, %1\n  return %2\n}\n");
     ck_assert_double_eq(as_tuple(v)->v[0].u.f, 0);
     ck_assert_int_ge(as_tuple(v)->v[1].u.i, 80000);
@@ -436,7 +497,8 @@ END_TEST
 START_TEST(traces_nan)
 {
     open_with(false, true);
-    FAILS("fn main() {\n  n = const 3i64\n  x = prim zeros n\n  y = prim div x, x\n  z = prim add y, x\n  return z\n}\n", "error[nan]", "forward", "4 |", "div");
+    FAILS("fn main() {\n  n = const 3i64\n  x = prim zeros n\n  y = prim div x, x\n  z = prim add y, x\n  return z\n}\n", "error[nan]",
+          "forward", "4 |", "div");
     FAILS("fn main() {\n  x = const 0f64\n~ y = prim div x, x\n  return y\n}\n", "error[nan]", "adjoint");
     value v = run_text("fn main() {\n  x = const inf\n  y = prim add x, x\n  return y\n}\n");
     ck_assert(isinf(v.u.f));
@@ -449,9 +511,12 @@ END_TEST
 START_TEST(tapes)
 {
     open_vm();
-    value v = run_text("fn main() {\n  n = const 4i64\n  z = const 0i64\n  o = const 10i64\n  t = tape 2\n  t.2 = loop.range z, n, t do (i, s) {\n    x = prim zeros n\n"
-                       "    %2 = tapepush s, i, x\n    yield %2\n  }\n  u = loop.tape t.2:2, z do (k, x.2, acc) {\n    %4 = prim mul acc, o\n    %3 = prim add %4, k\n    yield %3\n  }\n"
-                       "  v, p, q = tapepop t.2\n  e = const zero\n  w = loop.tape v:2, e:1, z do (k.2, x.3, h, acc.2) {\n    %5 = prim mul acc.2, o\n    %6 = prim add %5, k.2\n    yield %6\n  }\n"
+    value v = run_text("fn main() {\n  n = const 4i64\n  z = const 0i64\n  o = const 10i64\n  t = tape 2\n  t.2 = loop.range z, n, t do "
+                       "(i, s) {\n    x = prim zeros n\n"
+                       "    %2 = tapepush s, i, x\n    yield %2\n  }\n  u = loop.tape t.2:2, z do (k, x.2, acc) {\n    %4 = prim mul acc, "
+                       "o\n    %3 = prim add %4, k\n    yield %3\n  }\n"
+                       "  v, p, q = tapepop t.2\n  e = const zero\n  w = loop.tape v:2, e:1, z do (k.2, x.3, h, acc.2) {\n    %5 = prim "
+                       "mul acc.2, o\n    %6 = prim add %5, k.2\n    yield %6\n  }\n"
                        "  r = tuple u, w, p\n  return r\n}\n");
     ck_assert_int_eq(as_tuple(v)->v[0].u.i, 3210);
     ck_assert_int_eq(as_tuple(v)->v[1].u.i, 210);
@@ -459,9 +524,11 @@ START_TEST(tapes)
     value_release(m, v);
     ck_assert_uint_eq(m->stats.saved, 0);
     /* A tape nobody else holds is given back entry by entry: the peak is one tape, not two. */
-    code *c = assemble_checked("fn main() {\n  n = const 100i64\n  z = const 0i64\n  k = const 1000i64\n  t = tape 1\n  t.2 = loop.range z, n, t do (i, s) {\n    x = prim zeros k\n"
-                       "    %2 = tapepush s, x\n    yield %2\n  }\n  u = tape 1\n  u.2 = loop.tape t.2:1, u do (x.2, s.2) {\n    y = prim zeros k\n    %3 = tapepush s.2, y\n    yield %3\n  }\n"
-                       "  return z\n}\n");
+    code *c = assemble_checked("fn main() {\n  n = const 100i64\n  z = const 0i64\n  k = const 1000i64\n  t = tape 1\n  t.2 = loop.range "
+                               "z, n, t do (i, s) {\n    x = prim zeros k\n"
+                               "    %2 = tapepush s, x\n    yield %2\n  }\n  u = tape 1\n  u.2 = loop.tape t.2:1, u do (x.2, s.2) {\n    y "
+                               "= prim zeros k\n    %3 = tapepush s.2, y\n    yield %3\n  }\n"
+                               "  return z\n}\n");
     value out;
     memory_reset_peak(&m->mem);
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
@@ -478,8 +545,11 @@ END_TEST
 START_TEST(refusals)
 {
     open_vm();
-    code *c = assemble_checked("fn main() {\n" NESTED "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  %1 = call g, f, x, x\n  r = record a: %1, b: x\n"
-                       "  r.2 = setfield c r, x\n  a = tuple f, x, x\n  p, q = try g, a\n  s, t = measure g, a\n  k = tape 1\n  k.2 = tapepush k, x\n  %2 = tuple r.2, p, s, k.2\n  return %2\n}\n");
+    code *c = assemble_checked(
+        "fn main() {\n" NESTED
+        "  f = closure $0\n  g = closure $1\n  n = const 3i64\n  x = prim zeros n\n  %1 = call g, f, x, x\n  r = record a: %1, b: x\n"
+        "  r.2 = setfield c r, x\n  a = tuple f, x, x\n  p, q = try g, a\n  s, t = measure g, a\n  k = tape 1\n  k.2 = tapepush k, x\n  %2 "
+        "= tuple r.2, p, s, k.2\n  return %2\n}\n");
     value out;
     ck_assert_msg(vm_run(m, c, &out), "%s", error_text());
     value_release(m, out);
@@ -493,7 +563,8 @@ START_TEST(refusals)
         if (fine) value_release(m, out);
         ck_assert_msg(fine || refused, "%s", error_text());
         clear_error();
-        ck_assert_msg(m->mem.live_all == base, "refusal %llu leaves %lld bytes", (unsigned long long)k, (long long)m->mem.live_all - (long long)base);
+        ck_assert_msg(m->mem.live_all == base, "refusal %llu leaves %lld bytes", (unsigned long long)k,
+                      (long long)m->mem.live_all - (long long)base);
         ck_assert(m->exec->frame == NULL && m->gradient_depth == 0);
         if (!refused) break;
     }

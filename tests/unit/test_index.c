@@ -4,7 +4,8 @@
 #include "index.h"
 #include "machine.h"
 
-static void expect_error(void) {
+static void expect_error(void)
+{
     ck_assert(m->error != NULL);
     clear_error();
 }
@@ -13,34 +14,56 @@ static void expect_error(void) {
 
 static int64_t below(int64_t n) { return (int64_t)(view_random() % (uint64_t)n); }
 
-static value random_slice(int64_t n) {
+static value random_slice(int64_t n)
+{
     value part[3] = {value_none(), value_none(), value_none()};
     for (int i = 0; i < 2; i++)
         if (below(3)) part[i] = value_i64(below(2 * n + 4) - n - 2);
     if (below(2)) part[2] = value_i64((below(2) ? 1 : -1) * (1 + below(3)));
     return value_object(&slice_new(m, part[0], part[1], part[2])->h);
 }
-static value random_places(int64_t n, int rank, const int64_t *shape, bool floats) {
+static value random_places(int64_t n, int rank, const int64_t *shape, bool floats)
+{
     array *a = array_new(m, floats ? DTYPE_F64 : DTYPE_I64, rank, shape);
     for (int64_t i = 0; i < a->size; i++) array_put(a, i, value_i64(below(2 * n) - n));
     return value_object(&a->h);
 }
 
 /* For each axis of x the place that selection index `at` means; NumPy's rules, the slow way. */
-typedef struct meaning { int rank; int64_t shape[RANK_MAX]; const value *part; uint32_t n; int brank; int64_t bshape[RANK_MAX]; int where; bool any; const array *x; } meaning;
+typedef struct meaning {
+    int rank;
+    int64_t shape[RANK_MAX];
+    const value *part;
+    uint32_t n;
+    int brank;
+    int64_t bshape[RANK_MAX];
+    int where;
+    bool any;
+    const array *x;
+} meaning;
 
-static int64_t slice_count(value s, int64_t n, int64_t *start, int64_t *step) {
+static int64_t slice_count(value s, int64_t n, int64_t *start, int64_t *step)
+{
     const slice *v = as_slice(s);
     *step = v->step.tag == V_NONE ? 1 : v->step.u.i;
     int64_t lo = *step > 0 ? 0 : -1, hi = *step > 0 ? n : n - 1, a = *step > 0 ? lo : hi, b = *step > 0 ? hi : lo, count = 0;
-    if (v->start.tag != V_NONE) { a = v->start.u.i; if (a < 0) a += n; a = a < lo ? lo : a > hi ? hi : a; }
-    if (v->stop.tag != V_NONE) { b = v->stop.u.i; if (b < 0) b += n; b = b < lo ? lo : b > hi ? hi : b; }
+    if (v->start.tag != V_NONE) {
+        a = v->start.u.i;
+        if (a < 0) a += n;
+        a = a < lo ? lo : a > hi ? hi : a;
+    }
+    if (v->stop.tag != V_NONE) {
+        b = v->stop.u.i;
+        if (b < 0) b += n;
+        b = b < lo ? lo : b > hi ? hi : b;
+    }
     *start = a;
     for (int64_t i = a; *step > 0 ? i < b : i > b; i += *step) count++;
     return count;
 }
 
-static void meaning_of(meaning *w, const array *x, const value *part, uint32_t n) {
+static void meaning_of(meaning *w, const array *x, const value *part, uint32_t n)
+{
     *w = (meaning){.part = part, .n = n, .x = x, .where = -1};
     int axis = 0, last = -2, first = -1;
     bool apart = false;
@@ -56,7 +79,8 @@ static void meaning_of(meaning *w, const array *x, const value *part, uint32_t n
             last = (int)i;
         }
         if (v.tag == V_NONE) w->shape[w->rank++] = 1;
-        else if (v.tag == V_ELLIPSIS) for (int k = x->rank - used; k > 0; k--) w->shape[w->rank++] = array_shape(x)[axis++];
+        else if (v.tag == V_ELLIPSIS)
+            for (int k = x->rank - used; k > 0; k--) w->shape[w->rank++] = array_shape(x)[axis++];
         else if (v.tag == V_SLICE) w->shape[w->rank++] = slice_count(v, array_shape(x)[axis++], &start, &step);
         else {
             if (v.tag == V_ARRAY) {
@@ -64,7 +88,8 @@ static void meaning_of(meaning *w, const array *x, const value *part, uint32_t n
                 int64_t grown[RANK_MAX];
                 int r = a->rank > w->brank ? a->rank : w->brank;
                 for (int k = 0; k < r; k++) {
-                    int64_t p = k < r - a->rank ? 1 : array_shape(a)[k - (r - a->rank)], q = k < r - w->brank ? 1 : w->bshape[k - (r - w->brank)];
+                    int64_t p = k < r - a->rank ? 1 : array_shape(a)[k - (r - a->rank)],
+                            q = k < r - w->brank ? 1 : w->bshape[k - (r - w->brank)];
                     grown[k] = p == 1 ? q : p;
                 }
                 memcpy(w->bshape, grown, sizeof grown);
@@ -81,7 +106,8 @@ static void meaning_of(meaning *w, const array *x, const value *part, uint32_t n
     w->rank += w->brank;
 }
 
-static value meaning_at(const meaning *w, const int64_t *at) {
+static value meaning_at(const meaning *w, const int64_t *at)
+{
     int64_t place[RANK_MAX];
     int axis = 0, k = 0;
 #define NEXT() (w->any && k == w->where ? (k += w->brank, at[k++]) : at[k++])
@@ -91,7 +117,8 @@ static value meaning_at(const meaning *w, const int64_t *at) {
         value v = w->part[i];
         int64_t start, step, n = axis < w->x->rank ? array_shape(w->x)[axis] : 0;
         if (v.tag == V_NONE) (void)NEXT();
-        else if (v.tag == V_ELLIPSIS) for (int r = w->x->rank - used; r > 0; r--) place[axis++] = NEXT();
+        else if (v.tag == V_ELLIPSIS)
+            for (int r = w->x->rank - used; r > 0; r--) place[axis++] = NEXT();
         else if (v.tag == V_SLICE) {
             slice_count(v, n, &start, &step);
             place[axis++] = start + NEXT() * step;
@@ -109,7 +136,8 @@ static value meaning_at(const meaning *w, const int64_t *at) {
 }
 
 /* A random index for x, as components. */
-static uint32_t random_index(const array *x, value *part) {
+static uint32_t random_index(const array *x, value *part)
+{
     uint32_t n = 0;
     int64_t one[2] = {1 + below(4), 1 + below(3)};
     int dots = (int)below(4), cut = (int)below(x->rank + 1), skipped = dots == 0 ? (int)below(x->rank) : 0;
@@ -123,18 +151,31 @@ static uint32_t random_index(const array *x, value *part) {
         if (dots == 1 && axis == cut) break;
         int64_t size = array_shape(x)[axis];
         switch (below(5)) {
-        case 0: if (size) { part[n++] = value_i64(below(2 * size) - size); break; } /* fall through */
-        case 1: case 2: part[n++] = random_slice(size); break;
-        case 3: if (size) { part[n++] = random_places(size, 1, one, below(2)); break; } /* fall through */
+        case 0:
+            if (size) {
+                part[n++] = value_i64(below(2 * size) - size);
+                break;
+            } /* fall through */
+        case 1:
+        case 2: part[n++] = random_slice(size); break;
+        case 3:
+            if (size) {
+                part[n++] = random_places(size, 1, one, below(2));
+                break;
+            } /* fall through */
         default:
-            if (size && below(2)) { part[n++] = random_places(size, 2, (int64_t[]){one[1], below(2) ? one[0] : 1}, false); break; }
+            if (size && below(2)) {
+                part[n++] = random_places(size, 2, (int64_t[]){one[1], below(2) ? one[0] : 1}, false);
+                break;
+            }
             part[n++] = random_slice(size);
         }
     }
     return n;
 }
 
-START_TEST(selections_mean_what_numpy_says) {
+START_TEST(selections_mean_what_numpy_says)
+{
     m = vm_open(NULL);
     for (int round = 0; round < 20000; round++) {
         int rank = 1 + (int)below(4);
@@ -154,8 +195,8 @@ START_TEST(selections_mean_what_numpy_says) {
             else {
                 ck_assert(out.tag == V_ARRAY && as_array(out)->rank == w.rank);
                 for (int i = 0; i < w.rank; i++) ck_assert_int_eq(array_shape(as_array(out))[i], w.shape[i]);
-                if (as_array(out)->size)
-                    do ck_assert(view_equal(array_get(as_array(out), at), meaning_at(&w, at)));
+                if (as_array(out)->size) do
+                        ck_assert(view_equal(array_get(as_array(out), at), meaning_at(&w, at)));
                     while (view_step(w.rank, w.shape, at));
             }
             /* Writing back what was read changes nothing; x itself stays as it was in any case. */
@@ -171,8 +212,7 @@ START_TEST(selections_mean_what_numpy_says) {
             v.x = as_array(set);
             memset(at, 0, sizeof at);
             if (w.rank == 0) ck_assert(meaning_at(&v, at).tag != V_UNDEF);
-            else if (as_array(out)->size)
-                do {
+            else if (as_array(out)->size) do {
                     value e = meaning_at(&v, at);
                     ck_assert(e.tag == V_BOOL || e.tag == V_I64 ? e.u.i == args[2].u.i : e.u.f == 77);
                 } while (view_step(w.rank, w.shape, at));
@@ -187,13 +227,15 @@ START_TEST(selections_mean_what_numpy_says) {
 }
 END_TEST
 
-START_TEST(masks_select_in_order) {
+START_TEST(masks_select_in_order)
+{
     m = vm_open(NULL);
     int64_t shape[3] = {4, 3, 5};
     for (int round = 0; round < 200; round++)
         for (int mrank = 1; mrank <= 3; mrank++) {
             value x = view_make(m, DTYPE_F64, 3, shape, (view_kind)below(VIEWS), view_number);
-            value k = view_make(m, DTYPE_BOOL, mrank, shape, (view_kind)below(VIEWS), view_number), args[2] = {x, k}, out = call_last("__index", 2, args, 0);
+            value k = view_make(m, DTYPE_BOOL, mrank, shape, (view_kind)below(VIEWS), view_number), args[2] = {x, k},
+                  out = call_last("__index", 2, args, 0);
             int64_t at[RANK_MAX] = {0}, o = 0, rest = mrank == 3 ? 1 : mrank == 2 ? 5 : 15;
             do {
                 if (!array_get(as_array(k), at).u.i) continue;
@@ -214,13 +256,14 @@ START_TEST(masks_select_in_order) {
 }
 END_TEST
 
-START_TEST(updates_are_in_place_when_alone) {
+START_TEST(updates_are_in_place_when_alone)
+{
     m = vm_open(NULL);
     int64_t n = 10;
     array *a = array_zeros(m, DTYPE_F64, 1, &n);
     value args[3] = {value_object(&a->h), value_i64(3), value_f64(5)}, out = call_last("__setindex", 3, args, 1);
     ck_assert(out.u.o == &a->h && array_at(a, 3).u.f == 5); /* the same array, one more reference */
-    value again = call_last("__setindex", 3, args, 1);           /* now held twice: a copy */
+    value again = call_last("__setindex", 3, args, 1);      /* now held twice: a copy */
     ck_assert(again.u.o != &a->h);
     value_release(m, again);
     value_release(m, out);
@@ -250,7 +293,8 @@ START_TEST(updates_are_in_place_when_alone) {
 }
 END_TEST
 
-START_TEST(refused_memory_holds_nothing) {
+START_TEST(refused_memory_holds_nothing)
+{
     for (uint64_t k = 1; k < 12; k++) {
         m = vm_open(NULL);
         int64_t shape[2] = {6, 7}, n = 9;

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <zlib.h>
 
-START_TEST(npy_comes_back) {
+START_TEST(npy_comes_back)
+{
     open_vm();
     static const int64_t shapes[][3] = {{7, 0, 0}, {2, 3, 0}, {2, 1, 4}, {0, 3, 0}, {3000, 2, 2}};
     static const int ranks[] = {1, 2, 3, 2, 3};
@@ -28,7 +29,8 @@ START_TEST(npy_comes_back) {
 }
 END_TEST
 
-static void npy(const char *name, int version, const char *header, const void *data, size_t n) {
+static void npy(const char *name, int version, const char *header, const void *data, size_t n)
+{
     char s[1024] = "\x93NUMPY";
     size_t k = strlen(header), at = version == 1 ? 10 : 12;
     s[6] = (char)version, s[7] = 0;
@@ -38,7 +40,8 @@ static void npy(const char *name, int version, const char *header, const void *d
     write_file(name, s, at + k + n);
 }
 
-START_TEST(npy_of_others) {
+START_TEST(npy_of_others)
+{
     open_vm();
     npy("a.npy", 1, "{'descr': '>i2', 'fortran_order': False, 'shape': (2,), }\n", "\xff\xfe\x01\x00", 4);
     looks(load("a.npy"), "[-2, 256]");
@@ -81,7 +84,8 @@ START_TEST(npy_of_others) {
 END_TEST
 
 /* Every prefix of a file, and thousands of damaged ones, give a value or an error. */
-START_TEST(damage_is_an_error) {
+START_TEST(damage_is_an_error)
+{
     open_vm();
     value v = ramp(DTYPE_F32, 2, (int64_t[]){2, 3});
     static const char *const names[] = {"a.npy", "a.csv", "a.idx"};
@@ -117,20 +121,24 @@ START_TEST(damage_is_an_error) {
 }
 END_TEST
 
-static void reads(const char *s, const char *want) {
+static void reads(const char *s, const char *want)
+{
     write_file("t.csv", s, strlen(s));
     looks(load("t.csv"), want);
 }
-static void bad_table(const char *s, const char *want) {
+static void bad_table(const char *s, const char *want)
+{
     write_file("t.csv", s, strlen(s));
     load_fails("t.csv", want);
 }
 
-START_TEST(tables) {
+START_TEST(tables)
+{
     open_vm();
     reads("1,2\n3,4\n", "[[1, 2],\n [3, 4]]");
     reads("1.5\r\n\r\n -2e1 \r\n", "[[  1.5],\n [-20]]");
-    reads("\xef\xbb\xbfx,name,ok\n1,a,true\n,\"b, \"\"c\"\"\nd\",False\n", "{x: [1, nan], name: (\"a\", \"b, \\\"c\\\"\\nd\"), ok: [true, false]}");
+    reads("\xef\xbb\xbfx,name,ok\n1,a,true\n,\"b, \"\"c\"\"\nd\",False\n",
+          "{x: [1, nan], name: (\"a\", \"b, \\\"c\\\"\\nd\"), ok: [true, false]}");
     reads("x,id\n1,9007199254740993\n2,3", "{x: [1, 2], id: [9007199254740993, 3]}");
     reads("a,b\n", "{a: [], b: []}");
     reads(",b\n0,NA\n", "{column0: [0], b: [nan]}");
@@ -139,7 +147,8 @@ START_TEST(tables) {
     looks(load("t.tsv"), "{a: [1], b: (\"2, 3\",)}");
     bad_table("", "load(): t.csv: there is nothing in it");
     bad_table("1,2\n3\n", "load(): t.csv: line 2 has 1 field, and the first row has 2");
-    bad_table("1,2\n3,x\n", "load(): t.csv: line 2, field 2: \"x\" is not a number, and the table has no header that would name text columns");
+    bad_table("1,2\n3,x\n",
+              "load(): t.csv: line 2, field 2: \"x\" is not a number, and the table has no header that would name text columns");
     bad_table("a\n\"b\n", "load(): t.csv: line 2: a quote that is never closed");
     bad_table("a,a\n1,2\n", "load(): t.csv: two columns have the name \"a\"");
     bad_table("a\n\xff\n", "load(): t.csv: it is not UTF-8 text");
@@ -168,7 +177,8 @@ START_TEST(tables) {
 }
 END_TEST
 
-START_TEST(idx) {
+START_TEST(idx)
+{
     open_vm();
     static const char images[] = "\0\0\x08\3\0\0\0\2\0\0\0\2\0\0\0\1\0\1\xfe\xff";
     write_file("train-images-idx3-ubyte", images, sizeof images - 1);
@@ -196,7 +206,8 @@ START_TEST(idx) {
 }
 END_TEST
 
-START_TEST(text_and_the_world) {
+START_TEST(text_and_the_world)
+{
     open_vm();
     value s = str("héllo\n"), out;
     ck_assert(apply("write_text", "a.txt", &s, &out));
@@ -224,19 +235,22 @@ START_TEST(text_and_the_world) {
 END_TEST
 
 /* Every kind of part. */
-static value sample(void) {
+static value sample(void)
+{
     value a = ramp(DTYPE_F32, 2, (int64_t[]){2, 3}), b = ramp(DTYPE_BOOL, 1, (int64_t[]){3});
     record *r = record_new(m, 0, 4);
     value of = value_object(&r->h);
     const char *names[] = {"a", "b", "c", "d", "e", "f", "g", "é"};
-    value parts[] = {a, b, value_retain(a), value_weak(3, WEAK_WHOLE), value_weak(0.5, WEAK_FLOAT), value_i64(-2), str("héllo"), value_f32(1.5f)};
+    value parts[] = {
+        a, b, value_retain(a), value_weak(3, WEAK_WHOLE), value_weak(0.5, WEAK_FLOAT), value_i64(-2), str("héllo"), value_f32(1.5f)};
     for (int i = 0; i < 8; i++) ck_assert(record_set(m, &of, symbol_of(m->symbols, names[i], strlen(names[i])), parts[i]));
     tuple *t = tuple_new(m, 4, 4);
     t->v[0] = of, t->v[1] = value_none(), t->v[2] = value_bool(true), t->v[3] = value_retain(of);
     return value_object(&t->h);
 }
 
-START_TEST(state_that_is_damaged) {
+START_TEST(state_that_is_damaged)
+{
     open_vm();
     value v = sample(), out;
     m->random = (random_state){3, 14};

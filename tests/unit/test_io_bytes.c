@@ -4,13 +4,15 @@
 #include <png.h>
 #include <zlib.h>
 
-static size_t put_le(uint8_t *to, uint64_t x, int bytes) {
+static size_t put_le(uint8_t *to, uint64_t x, int bytes)
+{
     for (int i = 0; i < bytes; i++) to[i] = (uint8_t)(x >> 8 * i);
     return (size_t)bytes;
 }
 
 /* huggingface.co/docs/safetensors: eight bytes of length, a header padded with blanks, then the numbers. */
-START_TEST(safetensors_by_hand) {
+START_TEST(safetensors_by_hand)
+{
     open_vm();
     static const char header[] = "{\"__metadata__\":{\"format\":\"pt\"},"
                                  "\"w\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]},"
@@ -32,8 +34,9 @@ START_TEST(safetensors_by_hand) {
     n += put_le(s + n, (uint64_t)-7, 8);
     s[n++] = 0xff, s[n++] = 5, s[n++] = 1, s[n++] = 0;
     write_file("a.safetensors", s, n);
-    looks(load("a.safetensors"), "{w: [[  1, -2.5],\n     [inf,  1.4012985e-45]],\n half: [1, -2.5, 5.9604645e-8],\n brain: [1, -2.5],\n n: -7,\n"
-                                 " small: [-1, 5],\n on: [true, false],\n no: [] (f64[0, 4])}");
+    looks(load("a.safetensors"),
+          "{w: [[  1, -2.5],\n     [inf,  1.4012985e-45]],\n half: [1, -2.5, 5.9604645e-8],\n brain: [1, -2.5],\n n: -7,\n"
+          " small: [-1, 5],\n on: [true, false],\n no: [] (f64[0, 4])}");
     close_vm();
 }
 END_TEST
@@ -41,13 +44,15 @@ END_TEST
 /* Row y, sample k of a picture w by h: told apart by all of its bits. */
 static unsigned sample_at(int y, int k) { return (unsigned)(y * 4099 + k * 257 + 1) & 0xffff; }
 
-static void write_png(const char *name, int w, int h, int depth, int colour, int interlace, const png_color *palette) {
+static void write_png(const char *name, int w, int h, int depth, int colour, int interlace, const png_color *palette)
+{
     FILE *f = fopen(in_folder(name), "wb");
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
     png_infop info = png_create_info_struct(png);
     ck_assert(f && info);
     png_init_io(png, f);
-    png_set_IHDR(png, info, (png_uint_32)w, (png_uint_32)h, depth, colour, interlace, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)w, (png_uint_32)h, depth, colour, interlace, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     if (palette) png_set_PLTE(png, info, palette, 4);
     else png_set_gAMA(png, info, 1.0); /* is to change nothing */
     png_write_info(png, info);
@@ -67,7 +72,8 @@ static void write_png(const char *name, int w, int h, int depth, int colour, int
     fclose(f);
 }
 
-START_TEST(png_of_others) {
+START_TEST(png_of_others)
+{
     open_vm();
     for (int interlace = 0; interlace < 2; interlace++)
         for (int depth = 8; depth <= 16; depth += 8)
@@ -91,7 +97,8 @@ START_TEST(png_of_others) {
 END_TEST
 
 static uint8_t whole[10000];
-static size_t read_whole(const char *name) {
+static size_t read_whole(const char *name)
+{
     FILE *f = fopen(in_folder(name), "rb");
     ck_assert(f != NULL);
     size_t n = fread(whole, 1, sizeof whole, f);
@@ -101,14 +108,16 @@ static size_t read_whole(const char *name) {
 }
 
 /* Loads it; an error has to say where and what. True: it loads. */
-static bool loads(const char *name) {
+static bool loads(const char *name)
+{
     value out = value_undef();
     bool ok = apply("load", name, NULL, &out);
     if (ok) value_release(m, out);
     else {
         ck_assert(m->error != NULL);
         const char *at = strstr(m->error->message, name);
-        ck_assert_msg(m->error->code == DIAG_MEMORY || (m->error->code == DIAG_FILE && at && strlen(at) > strlen(name) + 12), "%s", m->error->message);
+        ck_assert_msg(m->error->code == DIAG_MEMORY || (m->error->code == DIAG_FILE && at && strlen(at) > strlen(name) + 12), "%s",
+                      m->error->message);
         diag_free(m->error);
         m->error = NULL;
     }
@@ -116,7 +125,8 @@ static bool loads(const char *name) {
 }
 
 /* Cut off at every byte, and with every byte turned about. strict: no part of it is a file. */
-static void damage(const char *name, bool strict) {
+static void damage(const char *name, bool strict)
+{
     size_t n = read_whole(name);
     ck_assert(loads(name));
     for (size_t k = 0; k < n; k++) {
@@ -133,7 +143,8 @@ static void damage(const char *name, bool strict) {
         }
 }
 
-START_TEST(every_byte) {
+START_TEST(every_byte)
+{
     open_vm();
     m->mem.limit = (size_t)64 << 20; /* a spoilt size may ask for much */
     static const int64_t shape[] = {3, 4};
@@ -163,7 +174,8 @@ START_TEST(every_byte) {
 END_TEST
 
 /* What unpacks to more than the limit is refused before it is held. */
-START_TEST(bombs) {
+START_TEST(bombs)
+{
     open_vm();
     enum { MB = 1 << 20 };
     static uint8_t zeros[MB];
@@ -183,7 +195,8 @@ START_TEST(bombs) {
         m->mem.limit = 4 * MB;
         memory_reset_peak(&m->mem);
         value out;
-        ck_assert_msg(!apply("load", names[i], NULL, &out) && m->error->code == DIAG_MEMORY, "%s: %s", names[i], m->error ? m->error->message : "loads");
+        ck_assert_msg(!apply("load", names[i], NULL, &out) && m->error->code == DIAG_MEMORY, "%s: %s", names[i],
+                      m->error ? m->error->message : "loads");
         ck_assert_uint_le(m->mem.peak_all, 4 * MB);
         diag_free(m->error);
         m->error = NULL;

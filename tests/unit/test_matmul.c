@@ -8,14 +8,16 @@
 
 static vm *m;
 static uint64_t state = 1234567;
-static double number(void) {
+static double number(void)
+{
     state = state * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)state / 9.3e18;
 }
 
 /* A random array of this shape. view 0 dense, 1 last two axes turned, 2 every second of a larger one,
    3 first axis reversed, 4 first axis broadcast. */
-static value make(dtype d, int rank, const int64_t *shape, int view) {
+static value make(dtype d, int rank, const int64_t *shape, int view)
+{
     if (rank == 0) return scalar_of(d, number());
     int64_t big[RANK_MAX], stride[RANK_MAX];
     memcpy(big, shape, (size_t)rank * sizeof *big);
@@ -38,25 +40,29 @@ static value make(dtype d, int rank, const int64_t *shape, int view) {
     return value_object(&v->h);
 }
 
-static double at(value v, int64_t i) { /* the i-th element in row-major order */
+static double at(value v, int64_t i)
+{ /* the i-th element in row-major order */
     shaped s;
     shaped_of(&v, &s);
     double x;
     shape_gather(&s, DTYPE_F64, &x, i, 1);
     return x;
 }
-static int64_t size_of(value v) {
+static int64_t size_of(value v)
+{
     shaped s;
     shaped_of(&v, &s);
     return s.size;
 }
-static value run(const char *name, uint32_t n, const value *args, uint64_t last) {
+static value run(const char *name, uint32_t n, const value *args, uint64_t last)
+{
     value out = value_undef();
     bool ok = prim_apply(m, prim_named(name), args, n, last, &out);
     ck_assert_msg(ok, "%s: %s", name, m->error ? m->error->message : "failed without an error");
     return out;
 }
-static void fails(const char *name, value a, value b, const char *message) {
+static void fails(const char *name, value a, value b, const char *message)
+{
     value out, args[2] = {a, b};
     ck_assert(!prim_apply(m, prim_named(name), args, b.tag == V_UNDEF ? 1 : 2, 0, &out));
     ck_assert_str_eq(m->error->message, message);
@@ -67,20 +73,30 @@ static void fails(const char *name, value a, value b, const char *message) {
 static bool same_bits(double x, double y) { return memcmp(&x, &y, sizeof x) == 0 || (isnan(x) && isnan(y)); }
 
 /* A chain over k elements in blocks; x and y give the factors. `sum` continues when add. */
-typedef struct chain { bool f32, add; double sum, block; int64_t n; } chain;
-static void chain_step(chain *c, double x, double y) {
+typedef struct chain {
+    bool f32, add;
+    double sum, block;
+    int64_t n;
+} chain;
+static void chain_step(chain *c, double x, double y)
+{
     c->block = c->f32 ? (double)fmaf((float)x, (float)y, (float)c->block) : fma(x, y, c->block);
     c->n++;
 }
-static void chain_end(chain *c) {
+static void chain_end(chain *c)
+{
     if (c->n == 0) return;
     c->sum = !c->add ? c->block : c->f32 ? (double)((float)c->sum + (float)c->block) : c->sum + c->block;
     c->add = true, c->block = 0, c->n = 0;
 }
 
 /* a @ b as a plain loop: offsets of batch i of `count` in an operand whose batch shape is padded to n axes. */
-typedef struct layout { int n; int64_t shape[RANK_MAX]; } layout;
-static int64_t batch_offset(int64_t i, const layout *out, int rank, const int64_t *shape, int64_t matrix_size) {
+typedef struct layout {
+    int n;
+    int64_t shape[RANK_MAX];
+} layout;
+static int64_t batch_offset(int64_t i, const layout *out, int rank, const int64_t *shape, int64_t matrix_size)
+{
     int64_t offset = 0, step = matrix_size;
     int own = rank - 1;
     for (int k = out->n - 1; k >= 0; k--) {
@@ -92,8 +108,16 @@ static int64_t batch_offset(int64_t i, const layout *out, int rank, const int64_
     }
     return offset;
 }
-typedef struct operands { int64_t m, n, k; bool row, column; int ba, bb; layout batch; int64_t count; int64_t sa[RANK_MAX], sb[RANK_MAX]; } operands;
-static operands operands_of(int ra, const int64_t *sa, int rb, const int64_t *sb) {
+typedef struct operands {
+    int64_t m, n, k;
+    bool row, column;
+    int ba, bb;
+    layout batch;
+    int64_t count;
+    int64_t sa[RANK_MAX], sb[RANK_MAX];
+} operands;
+static operands operands_of(int ra, const int64_t *sa, int rb, const int64_t *sb)
+{
     operands o = {.row = ra == 1, .column = rb == 1, .count = 1};
     o.m = ra == 1 ? 1 : sa[ra - 2], o.k = sa[ra - 1], o.n = rb == 1 ? 1 : sb[rb - 1];
     o.ba = ra > 2 ? ra - 2 : 0, o.bb = rb > 2 ? rb - 2 : 0;
@@ -107,7 +131,8 @@ static operands operands_of(int ra, const int64_t *sa, int rb, const int64_t *sb
     return o;
 }
 
-static void check_all(dtype da, dtype db, int ra, const int64_t *sa, int rb, const int64_t *sb, int va, int vb) {
+static void check_all(dtype da, dtype db, int ra, const int64_t *sa, int rb, const int64_t *sb, int va, int vb)
+{
     operands o = operands_of(ra, sa, rb, sb);
     value a = make(da, ra, sa, va), b = make(db, rb, sb, vb);
     bool f32 = da == DTYPE_F32 && db == DTYPE_F32;
@@ -182,42 +207,75 @@ static void check_all(dtype da, dtype db, int ra, const int64_t *sa, int rb, con
     value_release(m, a), value_release(m, b), value_release(m, y), value_release(m, g);
 }
 
-static void open_vm(void) {
+static void open_vm(void)
+{
     vm_config config = vm_config_default();
     config.threads = 2;
     m = vm_open(&config);
     ck_assert(m != NULL);
 }
-static void close_vm(void) {
+static void close_vm(void)
+{
     ck_assert(m->error == NULL);
     vm_close(m);
 }
 
-START_TEST(matmul_and_its_transposes) {
+START_TEST(matmul_and_its_transposes)
+{
     open_vm();
-    static const struct { int ra; int64_t sa[RANK_MAX]; int rb; int64_t sb[RANK_MAX]; } cases[] = {
-        {2, {3, 4}, 2, {4, 5}}, {2, {1, 1}, 2, {1, 1}}, {2, {17, 33}, 2, {33, 9}}, {2, {0, 3}, 2, {3, 2}}, {2, {2, 0}, 2, {0, 3}},
-        {1, {4}, 1, {4}}, {1, {300}, 1, {300}}, {1, {4}, 2, {4, 3}}, {2, {3, 4}, 1, {4}}, {1, {4}, 3, {2, 4, 3}}, {3, {2, 3, 4}, 1, {4}},
-        {3, {2, 3, 4}, 3, {2, 4, 5}}, {3, {2, 3, 4}, 2, {4, 5}}, {2, {3, 4}, 3, {2, 4, 5}}, {3, {1, 3, 4}, 3, {6, 4, 5}},
-        {4, {2, 3, 4, 5}, 4, {2, 3, 5, 2}}, {4, {2, 1, 4, 5}, 4, {1, 3, 5, 2}}, {4, {2, 3, 4, 5}, 3, {3, 5, 2}},
-        {3, {7, 40, 3}, 2, {3, 2}}, {3, {3, 100, 2}, 2, {2, 3}}, {2, {2, 260}, 2, {260, 3}}, {2, {270, 2}, 2, {2, 4}}, {3, {0, 2, 3}, 2, {3, 2}},
+    static const struct {
+        int ra;
+        int64_t sa[RANK_MAX];
+        int rb;
+        int64_t sb[RANK_MAX];
+    } cases[] = {
+        {2, {3, 4}, 2, {4, 5}},
+        {2, {1, 1}, 2, {1, 1}},
+        {2, {17, 33}, 2, {33, 9}},
+        {2, {0, 3}, 2, {3, 2}},
+        {2, {2, 0}, 2, {0, 3}},
+        {1, {4}, 1, {4}},
+        {1, {300}, 1, {300}},
+        {1, {4}, 2, {4, 3}},
+        {2, {3, 4}, 1, {4}},
+        {1, {4}, 3, {2, 4, 3}},
+        {3, {2, 3, 4}, 1, {4}},
+        {3, {2, 3, 4}, 3, {2, 4, 5}},
+        {3, {2, 3, 4}, 2, {4, 5}},
+        {2, {3, 4}, 3, {2, 4, 5}},
+        {3, {1, 3, 4}, 3, {6, 4, 5}},
+        {4, {2, 3, 4, 5}, 4, {2, 3, 5, 2}},
+        {4, {2, 1, 4, 5}, 4, {1, 3, 5, 2}},
+        {4, {2, 3, 4, 5}, 3, {3, 5, 2}},
+        {3, {7, 40, 3}, 2, {3, 2}},
+        {3, {3, 100, 2}, 2, {2, 3}},
+        {2, {2, 260}, 2, {260, 3}},
+        {2, {270, 2}, 2, {2, 4}},
+        {3, {0, 2, 3}, 2, {3, 2}},
         {3, {4, 1, 3}, 2, {3, 2}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int v = 0; v < 5; v++)
             for (int t = 0; t < 4; t++)
-                check_all(t & 1 ? DTYPE_F32 : DTYPE_F64, t & 2 ? DTYPE_F32 : DTYPE_F64, cases[i].ra, cases[i].sa, cases[i].rb,
-                          cases[i].sb, v, (v * 2 + t) % 5);
+                check_all(t & 1 ? DTYPE_F32 : DTYPE_F64, t & 2 ? DTYPE_F32 : DTYPE_F64, cases[i].ra, cases[i].sa, cases[i].rb, cases[i].sb,
+                          v, (v * 2 + t) % 5);
     close_vm();
 }
 END_TEST
 
 /* <g, dot(a, b)> = <__dot_a(g, b), a> = <__dot_b(g, a), b>, to rounding, for every pair of ranks. */
-START_TEST(dot_is_trilinear) {
+START_TEST(dot_is_trilinear)
+{
     open_vm();
-    static const struct { int ra; int64_t sa[4]; int rb; int64_t sb[4]; } cases[] = {
-        {0, {0}, 0, {0}}, {0, {0}, 1, {3}}, {1, {3}, 0, {0}}, {2, {2, 3}, 0, {0}}, {0, {0}, 3, {2, 3, 4}}, {1, {5}, 1, {5}},
-        {3, {2, 3, 5}, 1, {5}}, {1, {5}, 3, {2, 5, 3}}, {3, {2, 3, 5}, 3, {4, 5, 2}}, {2, {2, 3}, 2, {3, 4}}, {3, {2, 3, 4}, 2, {4, 5}},
+    static const struct {
+        int ra;
+        int64_t sa[4];
+        int rb;
+        int64_t sb[4];
+    } cases[] = {
+        {0, {0}, 0, {0}},          {0, {0}, 1, {3}},       {1, {3}, 0, {0}},       {2, {2, 3}, 0, {0}},          {0, {0}, 3, {2, 3, 4}},
+        {1, {5}, 1, {5}},          {3, {2, 3, 5}, 1, {5}}, {1, {5}, 3, {2, 5, 3}}, {3, {2, 3, 5}, 3, {4, 5, 2}}, {2, {2, 3}, 2, {3, 4}},
+        {3, {2, 3, 4}, 2, {4, 5}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int v = 0; v < 4; v++) {
@@ -225,7 +283,8 @@ START_TEST(dot_is_trilinear) {
             value y = run("dot", 2, (value[]){a, b}, 0), fa, fb;
             shaped s;
             shaped_of(&y, &s);
-            ck_assert_int_eq(s.rank, cases[i].ra && cases[i].rb ? cases[i].ra - 1 + (cases[i].rb > 1 ? cases[i].rb - 1 : 0) : cases[i].ra + cases[i].rb);
+            ck_assert_int_eq(s.rank, cases[i].ra && cases[i].rb ? cases[i].ra - 1 + (cases[i].rb > 1 ? cases[i].rb - 1 : 0)
+                                                                : cases[i].ra + cases[i].rb);
             value g = make(DTYPE_F64, s.rank, s.shape, 0);
             ck_assert(form_of(m, a, &fa) && form_of(m, b, &fb));
             value da = run("__dot_a", 3, (value[]){g, b, fa}, 0), db = run("__dot_b", 3, (value[]){g, a, fb}, 0);
@@ -242,7 +301,8 @@ START_TEST(dot_is_trilinear) {
 }
 END_TEST
 
-START_TEST(whole_numbers) {
+START_TEST(whole_numbers)
+{
     open_vm();
     value a = make(DTYPE_I64, 2, (int64_t[]){3, 4}, 1), b = make(DTYPE_I64, 2, (int64_t[]){4, 2}, 0);
     value y = run("matmul", 2, (value[]){a, b}, 0);
@@ -267,7 +327,8 @@ START_TEST(whole_numbers) {
 }
 END_TEST
 
-START_TEST(errors_say_what_would_do) {
+START_TEST(errors_say_what_would_do)
+{
     open_vm();
     fails("matmul", make(DTYPE_F64, 2, (int64_t[]){2, 3}, 0), make(DTYPE_F64, 2, (int64_t[]){4, 5}, 0),
           "@: cannot multiply [2, 3] @ [4, 5]: inner sizes 3 and 4 differ");
@@ -280,7 +341,8 @@ START_TEST(errors_say_what_would_do) {
 }
 END_TEST
 
-START_TEST(outer_and_trace) {
+START_TEST(outer_and_trace)
+{
     open_vm();
     value a = make(DTYPE_F64, 2, (int64_t[]){2, 2}, 1), b = make(DTYPE_F64, 1, (int64_t[]){3}, 3);
     value y = run("outer", 2, (value[]){a, b}, 0);

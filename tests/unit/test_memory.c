@@ -322,10 +322,7 @@ static bool use_arena(memory *m)
     return reached;
 }
 
-START_TEST(arena_gives_all_back)
-{
-    unit_fail_each(use_arena);
-}
+START_TEST(arena_gives_all_back) { unit_fail_each(use_arena); }
 END_TEST
 
 START_TEST(arena_keeps_filling_past_a_large_one)
@@ -343,7 +340,6 @@ START_TEST(arena_keeps_filling_past_a_large_one)
 }
 END_TEST
 
-UNIT_MAIN("memory", counts_by_tag, nothing_is_a_unique_pointer, limit_refuses, absurd_sizes_are_refused,
-          fail_at_refuses_one, arrays_are_aligned_and_apart, every_class_boundary, pool_reuses,
-          without_pool_nothing_waits, pool_is_bounded, limit_counts_the_pool, budget_evicts, arena_gives_all_back,
-          arena_keeps_filling_past_a_large_one)
+UNIT_MAIN("memory", counts_by_tag, nothing_is_a_unique_pointer, limit_refuses, absurd_sizes_are_refused, fail_at_refuses_one,
+          arrays_are_aligned_and_apart, every_class_boundary, pool_reuses, without_pool_nothing_waits, pool_is_bounded,
+          limit_counts_the_pool, budget_evicts, arena_gives_all_back, arena_keeps_filling_past_a_large_one)

@@ -49,10 +49,7 @@ static void wrong_array_size(void)
     memory_array_free(&m, memory_array_alloc(&m, 40), 48);
 }
 
-static void wrong_resize(void)
-{
-    memory_resize(&m, MEM_VALUE, memory_alloc(&m, MEM_VALUE, 40), 48, 100);
-}
+static void wrong_resize(void) { memory_resize(&m, MEM_VALUE, memory_alloc(&m, MEM_VALUE, 40), 48, 100); }
 
 static void past_the_end(void)
 {

@@ -54,12 +54,11 @@ START_TEST(folding)
     optimises("  %0 = const 2\n  %1 = const 3\n  %2 = prim lt %0, %1\n  return %2\n", "  %0 = const true\n  return %0\n");
     optimises("  %0 = const 2i64\n  %1 = prim neg %0\n  %2 = prim add %1, %0\n  return %2\n", "  %0 = const 0i64\n  return %0\n");
     /* Errors, infinities and NaN stay where they were. */
-    static const char *const stay[] = {
-        "  %0 = const 9223372036854775807i64\n  %1 = prim add %0, %0\n  return x\n",
-        "  %0 = const 1i64\n  %1 = const 0i64\n  %2 = prim floordiv %0, %1\n  return x\n",
-        "  %0 = const 0\n  %1 = prim log %0\n  return %1\n",
-        "  %0 = const -1.0\n  %1 = prim sqrt %0\n  return %1\n",
-        "  %0 = const \"a\"\n  %1 = prim add %0, %0\n  return %1\n"};
+    static const char *const stay[] = {"  %0 = const 9223372036854775807i64\n  %1 = prim add %0, %0\n  return x\n",
+                                       "  %0 = const 1i64\n  %1 = const 0i64\n  %2 = prim floordiv %0, %1\n  return x\n",
+                                       "  %0 = const 0\n  %1 = prim log %0\n  return %1\n",
+                                       "  %0 = const -1.0\n  %1 = prim sqrt %0\n  return %1\n",
+                                       "  %0 = const \"a\"\n  %1 = prim add %0, %0\n  return %1\n"};
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++) optimises(stay[i], stay[i]);
     close_vm();
 }
@@ -85,10 +84,9 @@ START_TEST(sharing)
     optimises("  a = record w: x\n  b = record w: x\n  c = record v: x\n  %0 = tuple a, b, c\n  return %0\n",
               "  a = record w: x\n  c = record v: x\n  %0 = tuple a, a, c\n  return %0\n");
     /* Never: calls, closures, forced regions, tapes. */
-    static const char *const never[] = {
-        "  a = call x\n  b = call x\n  %0 = tuple a, b\n  return %0\n",
-        "  a = force x\n  b = force x\n  %0 = tuple a, b\n  return %0\n",
-        "  a = global g\n  b = global g\n  %0 = tuple a, b\n  return %0\n"};
+    static const char *const never[] = {"  a = call x\n  b = call x\n  %0 = tuple a, b\n  return %0\n",
+                                        "  a = force x\n  b = force x\n  %0 = tuple a, b\n  return %0\n",
+                                        "  a = global g\n  b = global g\n  %0 = tuple a, b\n  return %0\n"};
     for (size_t i = 0; i < sizeof never / sizeof *never; i++) optimises(never[i], never[i]);
     /* Not across the edge of a block that records. */
     static const char *const edge =
@@ -119,21 +117,27 @@ END_TEST
 START_TEST(control)
 {
     open_vm();
-    optimises("  %0 = const true\n  a = if %0 {\n    b = prim exp x\n    yield b\n  } else {\n    %1 = call x\n    yield %1\n  }\n  return a\n",
-              "  b = prim exp x\n  return b\n");
+    optimises(
+        "  %0 = const true\n  a = if %0 {\n    b = prim exp x\n    yield b\n  } else {\n    %1 = call x\n    yield %1\n  }\n  return a\n",
+        "  b = prim exp x\n  return b\n");
     optimises("  a, b = if x { yield y, x } else { yield y, y }\n  %0 = tuple a, b\n  return %0\n",
               "  b = if x { yield x } else { yield y }\n  %0 = tuple y, b\n  return %0\n");
     /* A condition that is no constant is still checked. */
     optimises("  a = if x { yield y } else { yield y }\n  return a\n", "  if x { yield } else { yield }\n  return y\n");
-    optimises("  %0 = const 3i64\n  s = loop.range %0, %0, x do (i, a) {\n    b = prim exp a\n    yield b\n  }\n  return s\n", "  return x\n");
+    optimises("  %0 = const 3i64\n  s = loop.range %0, %0, x do (i, a) {\n    b = prim exp a\n    yield b\n  }\n  return s\n",
+              "  return x\n");
     optimises("  %0 = const false\n  s = loop.while %0, x do (a) {\n    b = prim exp a\n    yield x, b\n  }\n  return s\n", "  return x\n");
     /* What a loop carries unchanged; what feeds only itself. */
-    optimises("  s, t = loop.range x, y, x, y do (i, a, b) {\n    c = prim exp a\n    d = prim add c, b\n    yield d, b\n  }\n  %0 = tuple s, t\n  return %0\n",
-              "  s = loop.range x, y, x do (i, a) {\n    c = prim exp a\n    d = prim add c, y\n    yield d\n  }\n  %0 = tuple s, y\n  return %0\n");
-    optimises("  s, t = loop.range x, y, x, y do (i, a, b) {\n    c = prim.rule exp a\n    d = prim.rule exp b\n    yield c, d\n  }\n  return s\n",
+    optimises("  s, t = loop.range x, y, x, y do (i, a, b) {\n    c = prim exp a\n    d = prim add c, b\n    yield d, b\n  }\n  %0 = tuple "
+              "s, t\n  return %0\n",
+              "  s = loop.range x, y, x do (i, a) {\n    c = prim exp a\n    d = prim add c, y\n    yield d\n  }\n  %0 = tuple s, y\n  "
+              "return %0\n");
+    optimises("  s, t = loop.range x, y, x, y do (i, a, b) {\n    c = prim.rule exp a\n    d = prim.rule exp b\n    yield c, d\n  }\n  "
+              "return s\n",
               "  s = loop.range x, y, x do (i, a) {\n    c = prim.rule exp a\n    yield c\n  }\n  return s\n");
-    optimises("  s, t = loop.while x, x, y do (a, b) {\n    c = prim.rule exp a\n    d = prim lt a, y\n    yield d, c, d\n  }\n  return t\n",
-              "  s, t = loop.while x, x, y do (a, b) {\n    c = prim.rule exp a\n    d = prim lt a, y\n    yield d, c, d\n  }\n  return t\n");
+    optimises(
+        "  s, t = loop.while x, x, y do (a, b) {\n    c = prim.rule exp a\n    d = prim lt a, y\n    yield d, c, d\n  }\n  return t\n",
+        "  s, t = loop.while x, x, y do (a, b) {\n    c = prim.rule exp a\n    d = prim lt a, y\n    yield d, c, d\n  }\n  return t\n");
     optimises("  a = checkpoint (slots = 3) {\n    b = prim exp x\n    yield b\n  }\n  return a\n", "  b = prim exp x\n  return b\n");
     close_vm();
 }
@@ -153,7 +157,8 @@ START_TEST(dead)
     /* Effects inside keep what is around them. */
     optimises("  a = if.rule x {\n    %0 = call y\n    yield %0\n  } else { yield y }\n  return x\n",
               "  if.rule x {\n    %0 = call y\n    yield\n  } else { yield }\n  return x\n");
-    optimises("  ~ a, b = loop.tape x:2, y, y do (c, d, e, g) {\n    ~ h = prim __acc e, c\n    ~ k = prim __acc g, d\n    yield h, k\n  }\n  return a\n",
+    optimises("  ~ a, b = loop.tape x:2, y, y do (c, d, e, g) {\n    ~ h = prim __acc e, c\n    ~ k = prim __acc g, d\n    yield h, k\n  "
+              "}\n  return a\n",
               "  ~ a = loop.tape x:2, y do (c, d, e) {\n    ~ h = prim __acc e, c\n    yield h\n  }\n  return a\n");
     close_vm();
 }
@@ -217,7 +222,8 @@ START_TEST(refusals)
 {
     static const char *const s =
         "fn f(x, y) {\n  $0 = fn [c](z) {\n    return z\n  }\n  %0 = closure $0 x\n  a = prim mul x, y\n  b = prim mul x, y\n"
-        "  s = checkpoint (save = [\"a\"]) { yield a }\n  %1 = const \"text\"\n  t = loop.range x, y, a do (i, c) {\n    d = prim add c, b\n"
+        "  s = checkpoint (save = [\"a\"]) { yield a }\n  %1 = const \"text\"\n  t = loop.range x, y, a do (i, c) {\n    d = prim add c, "
+        "b\n"
         "    yield d\n  }\n  %2 = const 2\n  %3 = prim mul %2, %2\n  %4 = tuple %0, s, t, %1, %3\n  return %4\n}\n";
     for (uint64_t k = 1;; k++) {
         open_vm();
@@ -242,7 +248,13 @@ END_TEST
 
 /* --- random programs: optimised or not, the same result or the same error --------------------- */
 
-typedef struct maker { text t; uint32_t seed; int n; /* registers in sight: %0 … %(n - 1) */ int next, depth; int sight[400]; } maker;
+typedef struct maker {
+    text t;
+    uint32_t seed;
+    int n; /* registers in sight: %0 … %(n - 1) */
+    int next, depth;
+    int sight[400];
+} maker;
 
 static uint32_t draw(maker *k, uint32_t n)
 {
@@ -262,17 +274,20 @@ static void make_block(maker *k, int lines, int yields, bool go);
 
 static void make_line(maker *k)
 {
-    static const char *const constants[] = {"1", "2.5", "0", "-3i64", "2i64", "0i64", "9223372036854775807i64", "0.1f32",
-                                            "true", "false", "none", "\"s\"", "1f64", "inf", "undef"};
+    static const char *const constants[] = {"1",     "2.5",  "0",     "-3i64", "2i64", "0i64", "9223372036854775807i64", "0.1f32", "true",
+                                            "false", "none", "\"s\"", "1f64",  "inf",  "undef"};
     static const char *const unary[] = {"neg", "exp", "abs", "not", "sqrt", "floor"};
     static const char *const binary[] = {"add", "sub", "mul", "div", "floordiv", "mod", "lt", "eq", "maximum", "and"};
     int r = fresh(k), s;
     switch (draw(k, k->depth < 3 ? 20 : 14)) {
-    case 0: case 1: case 2: text_printf(&k->t, "%%%d = const %s\n", r, constants[draw(k, 15)]); break;
+    case 0:
+    case 1:
+    case 2: text_printf(&k->t, "%%%d = const %s\n", r, constants[draw(k, 15)]); break;
     case 3: text_printf(&k->t, "%%%d = prim %s %%%d\n", r, unary[draw(k, 6)], pick(k)); break;
-    case 4: case 5: case 6: case 7:
-        text_printf(&k->t, "%%%d = prim %s %%%d, %%%d\n", r, binary[draw(k, 10)], pick(k), pick(k));
-        break;
+    case 4:
+    case 5:
+    case 6:
+    case 7: text_printf(&k->t, "%%%d = prim %s %%%d, %%%d\n", r, binary[draw(k, 10)], pick(k), pick(k)); break;
     case 8: text_printf(&k->t, "%%%d = tuple %%%d, %%%d\n", r, pick(k), pick(k)); break;
     case 9:
         s = fresh(k);
@@ -288,7 +303,9 @@ static void make_line(maker *k)
         break;
     case 12: text_printf(&k->t, "%%%d = seldef %%%d, %%%d, %%%d\n", r, pick(k), pick(k), pick(k)); break;
     case 13: text_printf(&k->t, "%%%d = defined x %%%d\n", r, pick(k)); break;
-    case 14: case 15: case 16: {
+    case 14:
+    case 15:
+    case 16: {
         int c = pick(k);
         if (draw(k, 3)) text_printf(&k->t, "%%%d = const %s\n", c = fresh(k), draw(k, 2) ? "true" : "false");
         s = fresh(k);
@@ -300,13 +317,14 @@ static void make_line(maker *k)
         see(k, s);
         break;
     }
-    case 17: case 18: {
+    case 17:
+    case 18: {
         bool leaves = draw(k, 3) == 0;
         int lo = fresh(k), hi = fresh(k), i = fresh(k), a = fresh(k), b = fresh(k);
         s = fresh(k);
         text_printf(&k->t, "%%%d = const %di64\n%%%d = const %di64\n", lo, (int)draw(k, 3), hi, (int)draw(k, 5));
-        text_printf(&k->t, "%%%d, %%%d = loop.range%s %%%d, %%%d, %%%d, %%%d do (%%%d, %%%d, %%%d) {\n", r, s, leaves ? ".exit" : "", lo, hi,
-                    pick(k), pick(k), i, a, b);
+        text_printf(&k->t, "%%%d, %%%d = loop.range%s %%%d, %%%d, %%%d, %%%d do (%%%d, %%%d, %%%d) {\n", r, s, leaves ? ".exit" : "", lo,
+                    hi, pick(k), pick(k), i, a, b);
         int n = k->n;
         see(k, i), see(k, a), see(k, b);
         make_block(k, 4, 2, leaves);

@@ -133,8 +133,7 @@ END_TEST
 START_TEST(statements)
 {
     static const char *const cases[][2] = {
-        {"x = 1; x += 2; x -= 3; x *= 4; x /= 5; x ^= 6; x @= y",
-         "(= x 1)\n(+= x 2)\n(-= x 3)\n(*= x 4)\n(/= x 5)\n(^= x 6)\n(@= x y)\n"},
+        {"x = 1; x += 2; x -= 3; x *= 4; x /= 5; x ^= 6; x @= y", "(= x 1)\n(+= x 2)\n(-= x 3)\n(*= x 4)\n(/= x 5)\n(^= x 6)\n(@= x y)\n"},
         {"p.layers[2].w[0, :] = v; (a, (b.c, d[0])) = t; () = t",
          "(= (index (.w (index (.layers p) 2)) 0 (: _ _)) v)\n(= (tuple a (tuple (.c b) (index d 0))) t)\n(= (tuple) t)\n"},
         {"for (i in 0..3) { x += i; continue }", "(for i (.. 0 3) (block (+= x i) (continue)))\n"},
@@ -143,8 +142,7 @@ START_TEST(statements)
         {"if (a) { 1 } else if (b) { 2 } else { 3 }", "(if a (block 1) (if b (block 2) (block 3)))\n"},
         {"y = if (a) { 1 }; return if (b) { 2 }; return", "(= y (if a (block 1)))\n(return (if b (block 2)))\n(return)\n"},
         {"import \"nn\"; import \"./a/my.rl\"; import \"x-y\" as z", "(import \"nn\" nn)\n(import \"./a/my.rl\" my)\n(import \"x-y\" z)\n"},
-        {"fn f(x: [n, 3, _], y: f32[...], z: i64 = 1, w = 2) -> bool[n] = x",
-         "(fn f (x:[n 3 _] y:f32[...] z:i64= w=) -> bool[n] 1 2 x)\n"},
+        {"fn f(x: [n, 3, _], y: f32[...], z: i64 = 1, w = 2) -> bool[n] = x", "(fn f (x:[n 3 _] y:f32[...] z:i64= w=) -> bool[n] 1 2 x)\n"},
         {"fn f() { 1; 2 }; g = fn(x) -> [] { x }", "(fn f () (block 1 2))\n(= g (fn (x) -> [] (block x)))\n"},
         {"fn f(x) -> f64 { x }", "(fn f (x) -> f64 (block x))\n"},
     };
@@ -184,7 +182,8 @@ START_TEST(checkpoints)
         {"checkpoint (save = not_names([\"a\"]))\n<\n x\n>", "(checkpoint (block x) (save: (call not_names (array \"a\"))))\n"},
         {"checkpoint < checkpoint < checkpoint < a >>>", "(checkpoint (block (checkpoint (block (checkpoint (block a))))))\n"},
         {"checkpoint < (a > b); f(a > b); [a > b]; {k: a > b}; x[a > b]; if (a > b) { a > b } >",
-         "(checkpoint (block (> a b) (call f (> a b)) (array (> a b)) (record (k: (> a b))) (index x (> a b)) (if (> a b) (block (> a b)))))\n"},
+         "(checkpoint (block (> a b) (call f (> a b)) (array (> a b)) (record (k: (> a b))) (index x (> a b)) (if (> a b) (block (> a "
+         "b)))))\n"},
         {"checkpoint < a < b >; checkpoint < a >= b >", "(checkpoint (block (< a b)))\n(checkpoint (block (>= a b)))\n"},
         {"1 + (checkpoint < x >); (checkpoint < x >) > y", "(+ 1 (checkpoint (block x)))\n(> (checkpoint (block x)) y)\n"},
         {"checkpoint < x |> fn(y) -> [n] = y >", "(checkpoint (block (pipe (fn (y) -> [n] y) x)))\n"},
@@ -204,13 +203,11 @@ END_TEST
 
 START_TEST(help_of_functions)
 {
-    static const struct { const char *text, *help; } cases[] = {
-        {"# one\n#  two\nfn f() = 1", "one\n two"},
-        {"x = 1 # no\nfn f() = 1", NULL},
-        {"# far\n\nfn f() = 1", NULL},
-        {"# far\n\n# near\n  fn f() = 1", "near"},
-        {"#! script\nfn f() = 1", NULL},
-        {"## a\r\n#\r\n# b\r\nfn f() = 1", "a\n\nb"},
+    static const struct {
+        const char *text, *help;
+    } cases[] = {
+        {"# one\n#  two\nfn f() = 1", "one\n two"}, {"x = 1 # no\nfn f() = 1", NULL}, {"# far\n\nfn f() = 1", NULL},
+        {"# far\n\n# near\n  fn f() = 1", "near"},  {"#! script\nfn f() = 1", NULL},  {"## a\r\n#\r\n# b\r\nfn f() = 1", "a\n\nb"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         outcome r;
@@ -258,10 +255,12 @@ START_TEST(token_errors)
         {"1e999", "1:1 this number is larger than any float\n"},
         {"s = \"abc\nt = 1", "1:5 this string has no closing `\"` on its line\n"},
         {"s = \"a\\q\"", "1:7 unknown escape in a string\n"},
-        {"\"\\xg0\"; \"\\xff\"; \"\\u{110000}\"; \"\\u1\"", "1:2 `\\x` needs two\n1:10 `\\x` goes up to 7f\n1:18 this is not a code point\n1:32 `\\u` needs\n"},
+        {"\"\\xg0\"; \"\\xff\"; \"\\u{110000}\"; \"\\u1\"",
+         "1:2 `\\x` needs two\n1:10 `\\x` goes up to 7f\n1:18 this is not a code point\n1:32 `\\u` needs\n"},
         {"a && b || !c ** 2", "1:3 there is no operator `&&` | write `and`\n1:8 there is no operator `||` | write `or`\n"
                               "1:11 `!` means nothing here | write `not x`\n1:14 there is no operator `**` | write `^`\n"},
-        {"s = 'abc'\nx = 1 1", "1:5 `'` is transposition and stands behind a value | strings are written with double quotes\n2:7 expected a newline\n"},
+        {"s = 'abc'\nx = 1 1",
+         "1:5 `'` is transposition and stands behind a value | strings are written with double quotes\n2:7 expected a newline\n"},
         {"x = a ≤ b", "1:7 `≤` (U+2264) means nothing here | write `<=`\n"},
         {"x = $a", "1:5 `$` means nothing here\n"},
         {"__x = 1", "1:1 names starting with `__` belong to Replay itself\n"},
@@ -273,7 +272,11 @@ END_TEST
 
 START_TEST(bytes)
 {
-    static const struct { const char *s; size_t n; const char *error; } cases[] = {
+    static const struct {
+        const char *s;
+        size_t n;
+        const char *error;
+    } cases[] = {
         {"ab\n\xff", 4, "2:1 the text is not valid UTF-8: byte 0xff at offset 3 | save the file as UTF-8\n"},
         {"ab\0c", 4, "1:3 the text has a NUL byte at offset 2 | remove it; in a string write \\0\n"},
         {"# \xc0\x80", 4, "1:3 the text is not valid UTF-8: byte 0xc0 at offset 2 | save the file as UTF-8\n"},
@@ -300,9 +303,9 @@ START_TEST(bracket_errors)
         {"x = (1 + 2\ny = 3\nz = 4 4", "2:1 expected `,` or `)` to close the `(` opened at 1:5, found `y`\n3:7 expected a newline\n"},
         {"f(a\n  b)\nc d", "2:3 expected `,` or `)` to close the `(` opened at 1:2, found `b`\n3:3 expected a newline\n"},
         {"(1; 2)", "1:3 expected `,` or `)` to close the `(` opened at 1:1, found `;`\n"},
-        {"y = checkpoint < a > b >\nx = 1 1",
-         "1:20 `>` closes the `checkpoint <` opened at 1:5 and nothing can follow it here | directly inside a checkpoint block put a greater-than\n"
-         "2:7 expected a newline\n"},
+        {"y = checkpoint < a > b >\nx = 1 1", "1:20 `>` closes the `checkpoint <` opened at 1:5 and nothing can follow it here | directly "
+                                              "inside a checkpoint block put a greater-than\n"
+                                              "2:7 expected a newline\n"},
     };
     FAULTS(cases);
 }
@@ -314,15 +317,16 @@ START_TEST(syntax_errors)
         {"x = 1 +", "1:8 expected an expression after `+`, found the end of the text\n"},
         {"x = 3 y = 4", "1:7 expected a newline or `;` after `3`, found `y`\n"},
         {"if (x = 3) { }\ny = = 3\nz = 4 4\nw", "1:7 `=` assigns and cannot stand in a condition | to compare, write `==`\n"
-                                               "2:5 expected an expression after `=`, found `=`\n3:7 expected a newline\n"},
+                                                "2:5 expected an expression after `=`, found `=`\n3:7 expected a newline\n"},
         {"a < b < c", "1:7 comparisons are not chained | write `a < b and b < c`\n"},
         {"a + b[1 < 2] == f(3)[1]^2 < c", "1:27 comparisons are not chained\n"},
         {"1 + if (a) { 1 }", "1:5 `if` is an operand of other operators only in parentheses\n"},
         {"if (a) { 1 } + 2", "1:14 `+` cannot follow here: `if`, `fn` and `checkpoint` are operands of operators only in parentheses\n"},
         {"checkpoint < a > + 1", "1:18 `+` cannot follow here\n"},
         {"x >\n 3", "1:4 a greater-than comparison does not go on on the next line\n"},
-        {"in = 3; p.if; f(as = 1); fn or() = 1", "1:1 `in` is a keyword and cannot be a name\n1:11 `if` is a keyword and cannot be a name\n"
-                                                 "1:17 `as` is a keyword and cannot be a name\n1:29 `or` is a keyword and cannot be a name\n"},
+        {"in = 3; p.if; f(as = 1); fn or() = 1",
+         "1:1 `in` is a keyword and cannot be a name\n1:11 `if` is a keyword and cannot be a name\n"
+         "1:17 `as` is a keyword and cannot be a name\n1:29 `or` is a keyword and cannot be a name\n"},
         {"def f(x): x", "1:1 `def` is no keyword of Replay | a function is `fn f(x) = …`\n"},
         {"f = lambda x: x", "1:5 `lambda` is no keyword of Replay | a function without a name is `fn(x) = …`\n"},
         {"if (a) { 1 }\nelif (b) { 2 }\nc", "2:1 `elif` is no keyword of Replay | write `else if (…) { … }`\n"},
@@ -334,9 +338,11 @@ START_TEST(syntax_errors)
         {"checkpoint { a }", "1:12 expected `<` to open the checkpoint block, found `{`\n"},
         {"checkpoint (f(x), k = g(1)) < >", "1:13 expected an option of the form `name = value`\n1:23 an option's value is a literal\n"},
         {"f(a = 1, 2); f(a = 1, a = 2); {a: 1, a: 2}; fn g(x, x) = x",
-         "1:10 a positional argument after a named one\n1:23 the argument `a` is given twice\n1:38 the field `a` is given twice\n1:53 two parameters are called `x`\n"},
+         "1:10 a positional argument after a named one\n1:23 the argument `a` is given twice\n1:38 the field `a` is given twice\n1:53 two "
+         "parameters are called `x`\n"},
         {"1 = x; (a, f(x)) = y; true = 1; (a, b) += 1; f().x = 1",
-         "1:1 a literal cannot be assigned to\n1:12 the result of a call cannot be assigned to\n1:23 `true` is a keyword and cannot be assigned to\n"
+         "1:1 a literal cannot be assigned to\n1:12 the result of a call cannot be assigned to\n1:23 `true` is a keyword and cannot be "
+         "assigned to\n"
          "1:33 a tuple of targets takes a plain `=`\n1:46 the result of a call cannot be assigned to\n"},
         {"import nn", "1:8 expected the module's name in quotes, found `nn`\n"},
         {"import \"a-b\"", "1:8 the module's file name is not a name it could be bound to\n"},
@@ -353,7 +359,8 @@ START_TEST(syntax_errors)
         {"x |> f + 1", "1:8 expected a newline or `;` after `f`, found `+`\n"},
         {"{a: 1, b}", "1:9 expected `:` after `b`, found `}`\n"},
         {"if (x) { y ) } z", "1:12 this `)` closes nothing\n1:16 expected a newline or `;` after `}`, found `z`\n"},
-        {"f(fn() {\n y = = 3\n z\n}, 3 4)\nw w", "2:6 expected an expression after `=`, found `=`\n4:6 expected `,` or `)`\n5:3 expected a newline\n"},
+        {"f(fn() {\n y = = 3\n z\n}, 3 4)\nw w",
+         "2:6 expected an expression after `=`, found `=`\n4:6 expected `,` or `)`\n5:3 expected a newline\n"},
     };
     FAULTS(cases);
 }
@@ -372,7 +379,8 @@ END_TEST
 
 START_TEST(repl_needs_more)
 {
-    static const char *const more[] = {"f(", "x = 1 +", "if (a)", "fn f(x)", "x =\n", "checkpoint", "checkpoint < a\n", "a\n|>",
+    static const char *const more[] = {"f(",     "x = 1 +",           "if (a)",           "fn f(x)",
+                                       "x =\n",  "checkpoint",        "checkpoint < a\n", "a\n|>",
                                        "{a: 1,", "if (a) { 1 } else", "fn f() {\n x\n"};
     static const char *const whole[] = {"", "x", "if (a) { 1 }", "f(1)\n\n", "# c"};
     static const char *const wrong[] = {"a >", "f(1 2", "x = (1]", "fn", "\"abc", "x = = (", "1."};
@@ -461,12 +469,8 @@ static bool everything(memory *m)
     return reached;
 }
 
-START_TEST(refused_memory)
-{
-    unit_fail_each(everything);
-}
+START_TEST(refused_memory) { unit_fail_each(everything); }
 END_TEST
 
-UNIT_MAIN("parse", tokens, precedence, postfix_forms, statements, newlines, checkpoints, internal_modules, help_of_functions,
-          spans, token_errors, bytes, bracket_errors, syntax_errors, statements_around_errors_stay, repl_needs_more,
-          long_and_deep, refused_memory)
+UNIT_MAIN("parse", tokens, precedence, postfix_forms, statements, newlines, checkpoints, internal_modules, help_of_functions, spans,
+          token_errors, bytes, bracket_errors, syntax_errors, statements_around_errors_stay, repl_needs_more, long_and_deep, refused_memory)

@@ -6,45 +6,54 @@
 
 static vm *m;
 static text out;
-static void open_vm(void) {
+static void open_vm(void)
+{
     m = vm_open(NULL);
     ck_assert(m != NULL);
     text_open(&out, &m->mem);
 }
-static void close_vm(void) {
+static void close_vm(void)
+{
     text_close(&out);
     ck_assert(m->error == NULL);
     vm_close(m);
 }
 /* Prints v (consumed) after `before` and compares. */
-static void looks(const char *before, value v, print_style style, const char *want) {
+static void looks(const char *before, value v, print_style style, const char *want)
+{
     text_clear(&out);
     text_puts(&out, before);
     value_print(m, v, style, &out);
     ck_assert_str_eq(text_str(&out), want);
     value_release(m, v);
 }
-static value array_of(dtype d, int rank, const int64_t *shape, const double *x) {
+static value array_of(dtype d, int rank, const int64_t *shape, const double *x)
+{
     array *a = array_new(m, d, rank, shape);
     for (int64_t i = 0; i < a->size; i++) array_put(a, i, value_f64(x ? x[i] : (double)i));
     return value_object(&a->h);
 }
-#define SHAPE(...) (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]){__VA_ARGS__}
-#define NUMBERS(...) (double[]){__VA_ARGS__}
+#define SHAPE(...) \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / 8), (int64_t[]) { __VA_ARGS__ }
+#define NUMBERS(...) \
+    (double[]) { __VA_ARGS__ }
 static value str(const char *s) { return value_object(&string_new(m, s, strlen(s))->h); }
-static value tuple_of(uint32_t n, const value *v) {
+static value tuple_of(uint32_t n, const value *v)
+{
     tuple *t = tuple_new(m, n, n);
     for (uint32_t i = 0; i < n; i++) t->v[i] = v[i];
     return value_object(&t->h);
 }
-static value pair(const char *a, value x, const char *b, value y) {
+static value pair(const char *a, value x, const char *b, value y)
+{
     record *r = record_new(m, 2, 2);
     r->names[0] = symbol_of(m->symbols, a, strlen(a)), r->v[0] = x;
     r->names[1] = symbol_of(m->symbols, b, strlen(b)), r->v[1] = y;
     return value_object(&r->h);
 }
 
-START_TEST(scalars) {
+START_TEST(scalars)
+{
     open_vm();
     looks("", value_f64(6), PRINT_PLAIN, "6");
     looks("", value_f64(0.1), PRINT_PLAIN, "0.1");
@@ -58,7 +67,8 @@ START_TEST(scalars) {
 }
 END_TEST
 
-START_TEST(arrays) {
+START_TEST(arrays)
+{
     open_vm();
     looks("", array_of(DTYPE_F64, SHAPE(3), NUMBERS(1, 2.5, 1.0 / 3)), PRINT_PLAIN, "[1, 2.5, 0.33333333]");
     looks("", array_of(DTYPE_I64, SHAPE(2, 2), NUMBERS(1, -20, 300, 4)), PRINT_PLAIN, "[[  1, -20],\n [300,   4]]");
@@ -93,7 +103,8 @@ START_TEST(arrays) {
 }
 END_TEST
 
-START_TEST(structures) {
+START_TEST(structures)
+{
     open_vm();
     looks("", str("a\nb"), PRINT_PLAIN, "a\nb");
     looks("", str("a\nb\"\\\x01"), PRINT_REPR, "\"a\\nb\\\"\\\\\\x01\"");
@@ -103,12 +114,13 @@ START_TEST(structures) {
     looks("", pair("w", array_of(DTYPE_F64, SHAPE(2), NULL), "b", value_none()), PRINT_PLAIN, "{w: [0, 1], b: none}");
     looks("", pair("w", array_of(DTYPE_F64, SHAPE(2, 2), NULL), "bias", array_of(DTYPE_F64, SHAPE(2), NULL)), PRINT_PLAIN,
           "{w: [[0, 1],\n     [2, 3]],\n bias: [0, 1]}");
-    looks("", tuple_of(2, (value[]){pair("a", value_f64(1), "b", tuple_of(1, (value[]){value_f64(2)})), value_bool(false)}),
-          PRINT_REPR, "({a: 1, b: (2,)}, false)");
+    looks("", tuple_of(2, (value[]){pair("a", value_f64(1), "b", tuple_of(1, (value[]){value_f64(2)})), value_bool(false)}), PRINT_REPR,
+          "({a: 1, b: (2,)}, false)");
     value many[40];
     for (int i = 0; i < 40; i++) many[i] = value_f64(i);
     looks("", tuple_of(40, many), PRINT_PLAIN,
-          "(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,\n 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39)");
+          "(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,\n 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, "
+          "33, 34, 35, 36, 37, 38, 39)");
     tuple *t = tuple_new(m, 2000, 2000);
     for (int i = 0; i < 2000; i++) t->v[i] = value_i64(i);
     looks("", value_object(&t->h), PRINT_PLAIN, "(0, 1, 2, ..., 1997, 1998, 1999) (tuple of 2000)");

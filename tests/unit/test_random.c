@@ -6,22 +6,26 @@
 #include "unit.h"
 
 static vm *m;
-static void open_vm(int threads, dtype d) {
+static void open_vm(int threads, dtype d)
+{
     vm_config config = vm_config_default();
     config.threads = threads, config.float_dtype = d, config.seed = 7;
     m = vm_open(&config);
     ck_assert(m != NULL);
 }
-static void close_vm(void) {
+static void close_vm(void)
+{
     ck_assert(m->error == NULL);
     vm_close(m);
 }
-static value run(const char *name, uint32_t n, const value *args) {
+static value run(const char *name, uint32_t n, const value *args)
+{
     value out = value_undef();
     ck_assert_msg(prim_apply(m, prim_named(name), args, n, 0, &out), "%s: %s", name, m->error ? m->error->message : "?");
     return out;
 }
-static void fails(const char *name, uint32_t n, const value *args, const char *message) {
+static void fails(const char *name, uint32_t n, const value *args, const char *message)
+{
     value out;
     ck_assert(!prim_apply(m, prim_named(name), args, n, 0, &out));
     ck_assert_str_eq(m->error->message, message);
@@ -30,11 +34,14 @@ static void fails(const char *name, uint32_t n, const value *args, const char *m
 }
 
 /* Random123's known answers for philox4x32-10 with our layout: counter (n, 0), key. */
-START_TEST(known_answers) {
+START_TEST(known_answers)
+{
     uint32_t w[4];
     philox(0, 0, 1, w);
-    ck_assert_uint_eq(w[0], 0x6627e8d5); ck_assert_uint_eq(w[1], 0xe169c58d);
-    ck_assert_uint_eq(w[2], 0xbc57ac4c); ck_assert_uint_eq(w[3], 0x9b00dbd8);
+    ck_assert_uint_eq(w[0], 0x6627e8d5);
+    ck_assert_uint_eq(w[1], 0xe169c58d);
+    ck_assert_uint_eq(w[2], 0xbc57ac4c);
+    ck_assert_uint_eq(w[3], 0x9b00dbd8);
     /* Any part of a sequence is that part of the whole. */
     uint32_t all[400], part[80];
     philox(99, 1000, 100, all);
@@ -44,7 +51,8 @@ START_TEST(known_answers) {
 END_TEST
 
 /* The vector kernels of randn agree with the plain functions in every bit. */
-START_TEST(normals_are_the_plain_functions) {
+START_TEST(normals_are_the_plain_functions)
+{
     open_vm(2, DTYPE_F64);
     enum { N = 200001 };
     double *z = malloc(N * sizeof *z);
@@ -69,7 +77,8 @@ START_TEST(normals_are_the_plain_functions) {
 }
 END_TEST
 
-START_TEST(threads_do_not_show) {
+START_TEST(threads_do_not_show)
+{
     double *x[3];
     float *y[3];
     for (int t = 0; t < 3; t++) {
@@ -95,7 +104,8 @@ START_TEST(threads_do_not_show) {
 }
 END_TEST
 
-START_TEST(rows) {
+START_TEST(rows)
+{
     open_vm(1, DTYPE_F32);
     value v = run("rand", 0, NULL);
     ck_assert_int_eq(v.tag, V_F32);
@@ -122,7 +132,8 @@ START_TEST(rows) {
 }
 END_TEST
 
-START_TEST(choices) {
+START_TEST(choices)
+{
     open_vm(1, DTYPE_F64);
     array *p = array_new(m, DTYPE_F64, 1, (int64_t[]){4});
     for (int i = 0; i < 4; i++) array_put(p, i, value_f64(i == 3 ? 0 : i));
@@ -148,7 +159,8 @@ START_TEST(choices) {
 }
 END_TEST
 
-START_TEST(seeds) {
+START_TEST(seeds)
+{
     open_vm(1, DTYPE_F64);
     value before = run("seed", 1, (value[]){value_i64(5)});
     ck_assert(array_at(as_array(before), 0).u.i == 7);

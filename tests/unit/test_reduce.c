@@ -9,13 +9,20 @@ static void close_vm(void) { vm_close(m); }
 
 /* --- the tree, read off its definition -------------------------------------------------------------- */
 
-typedef struct plain { dtype d; reduce_op op; } plain;
-static double op_of(plain p, double a, double b) {
-    double r = p.op == REDUCE_SUM ? a + b : p.op == REDUCE_PROD ? a * b
-             : p.op == REDUCE_MAX ? (a > b || a != a ? a : b) : (a < b || a != a ? a : b);
+typedef struct plain {
+    dtype d;
+    reduce_op op;
+} plain;
+static double op_of(plain p, double a, double b)
+{
+    double r = p.op == REDUCE_SUM    ? a + b
+               : p.op == REDUCE_PROD ? a * b
+               : p.op == REDUCE_MAX  ? (a > b || a != a ? a : b)
+                                     : (a < b || a != a ? a : b);
     return p.d == DTYPE_F32 ? (double)(float)r : r;
 }
-static double block_of(plain p, const double *x, int64_t n) {
+static double block_of(plain p, const double *x, int64_t n)
+{
     double e = p.op == REDUCE_SUM ? -0.0 : p.op == REDUCE_PROD ? 1 : p.op == REDUCE_MAX ? -INFINITY : INFINITY, lane[16];
     for (int j = 0; j < 16; j++) {
         lane[j] = e;
@@ -25,19 +32,22 @@ static double block_of(plain p, const double *x, int64_t n) {
         for (int j = 0; j < w; j++) lane[j] = op_of(p, lane[j], lane[j + w]);
     return lane[0];
 }
-static double blocks_of(plain p, const double *x, int64_t n, int64_t blocks) {
+static double blocks_of(plain p, const double *x, int64_t n, int64_t blocks)
+{
     if (blocks == 1) return block_of(p, x, n);
     int64_t left = 1;
     while (2 * left < blocks) left *= 2;
     return op_of(p, blocks_of(p, x, left * 128, left), blocks_of(p, x + left * 128, n - left * 128, blocks - left));
 }
-static double tree_of(plain p, const double *x, int64_t n) {
+static double tree_of(plain p, const double *x, int64_t n)
+{
     if (n == 0) return p.op == REDUCE_SUM ? 0 : block_of(p, x, 0);
     return blocks_of(p, x, n, (n + 127) / 128);
 }
 
 /* Checks op over `axis` (-1: all) of x. */
-static void check_one(value x, reduce_op op, int axis) {
+static void check_one(value x, reduce_op op, int axis)
+{
     static const char *const names[] = {"sum", "prod", "max", "min"};
     const array *a = as_array(x);
     int rank = a->rank;
@@ -52,8 +62,8 @@ static void check_one(value x, reduce_op op, int axis) {
         int64_t k = 0, in[RANK_MAX], out[RANK_MAX];
         if (axis < 0) {
             memset(in, 0, sizeof in);
-            if (n)
-                do line[k++] = array_get(a, in).u.f;
+            if (n) do
+                    line[k++] = array_get(a, in).u.f;
                 while (view_step(rank, shape, in));
         } else
             for (memcpy(in, index, sizeof in); k < n; k++) in[axis] = k, line[k] = array_get(a, in).u.f;
@@ -81,10 +91,14 @@ static void check_one(value x, reduce_op op, int axis) {
 
 static double mild(void) { return (double)(int64_t)view_random() / 9.3e18 * 3; }
 
-START_TEST(the_tree_in_every_representation) {
-    static const struct { int rank; int64_t shape[3]; } cases[] = {
-        {1, {1}}, {1, {7}}, {1, {16}}, {1, {127}}, {1, {128}}, {1, {129}}, {1, {1000}}, {2, {3, 5}}, {2, {300, 40}},
-        {2, {40, 300}}, {2, {1, 33}}, {3, {4, 130, 6}}, {3, {130, 3, 37}}, {3, {2, 3, 400}}, {2, {0, 3}}, {2, {3, 0}},
+START_TEST(the_tree_in_every_representation)
+{
+    static const struct {
+        int rank;
+        int64_t shape[3];
+    } cases[] = {
+        {1, {1}},       {1, {7}},       {1, {16}},    {1, {127}},       {1, {128}},        {1, {129}},       {1, {1000}}, {2, {3, 5}},
+        {2, {300, 40}}, {2, {40, 300}}, {2, {1, 33}}, {3, {4, 130, 6}}, {3, {130, 3, 37}}, {3, {2, 3, 400}}, {2, {0, 3}}, {2, {3, 0}},
     };
     open_vm();
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
@@ -100,8 +114,12 @@ START_TEST(the_tree_in_every_representation) {
 }
 END_TEST
 
-START_TEST(long_ones_and_threads) {
-    static const struct { int rank; int64_t shape[2]; } cases[] = {{1, {131072}}, {1, {400001}}, {2, {140000, 5}}, {2, {3, 140000}}, {2, {270000, 2}}};
+START_TEST(long_ones_and_threads)
+{
+    static const struct {
+        int rank;
+        int64_t shape[2];
+    } cases[] = {{1, {131072}}, {1, {400001}}, {2, {140000, 5}}, {2, {3, 140000}}, {2, {270000, 2}}};
     open_vm();
     for (int threads = 1; threads <= 3; threads += 2) {
         m->config.threads = threads;
@@ -116,18 +134,21 @@ START_TEST(long_ones_and_threads) {
 }
 END_TEST
 
-START_TEST(pushed_block_by_block) {
+START_TEST(pushed_block_by_block)
+{
     double x[5000];
     for (int i = 0; i < 5000; i++) x[i] = mild();
     for (int64_t n = 1; n <= 5000; n = n * 3 / 2 + 1) {
         reduce_tree_f64 t = {.n = 0};
-        for (int64_t i = 0; i < n; i += 128) reduce_push_f64(&t, REDUCE_SUM, reduce_block_f64(REDUCE_SUM, x + i, n - i < 128 ? n - i : 128));
+        for (int64_t i = 0; i < n; i += 128)
+            reduce_push_f64(&t, REDUCE_SUM, reduce_block_f64(REDUCE_SUM, x + i, n - i < 128 ? n - i : 128));
         ck_assert(reduce_end_f64(&t, REDUCE_SUM) == tree_of((plain){DTYPE_F64, REDUCE_SUM}, x, n));
     }
 }
 END_TEST
 
-START_TEST(whole_numbers_are_exact) {
+START_TEST(whole_numbers_are_exact)
+{
     open_vm();
     int64_t n = 600;
     array *a = array_new(m, DTYPE_I64, 1, &n);
@@ -157,9 +178,11 @@ START_TEST(whole_numbers_are_exact) {
 END_TEST
 
 /* Reductions and scans give the same bits whatever the representation: compare with a dense copy. */
-START_TEST(representations_agree) {
-    static const char *const names[] = {"mean", "var", "std", "norm", "logsumexp", "median", "argmax", "argmin", "any", "all",
-                                        "count_nonzero", "softmax", "log_softmax", "cumsum", "cumprod", "cummax", "sort", "argsort"};
+START_TEST(representations_agree)
+{
+    static const char *const names[] = {"mean",        "var",    "std",     "norm",   "logsumexp",     "median",
+                                        "argmax",      "argmin", "any",     "all",    "count_nonzero", "softmax",
+                                        "log_softmax", "cumsum", "cumprod", "cummax", "sort",          "argsort"};
     int64_t shape[3] = {5, 140, 6};
     open_vm();
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -173,7 +196,8 @@ START_TEST(representations_agree) {
                     bool same = value_same(p, q);
                     if (!same && p.tag == V_ARRAY) { /* any nan equals any */
                         same = true;
-                        for (int64_t i = 0; i < as_array(p)->size; i++) same = same && view_equal(array_at(as_array(p), i), array_at(as_array(q), i));
+                        for (int64_t i = 0; i < as_array(p)->size; i++)
+                            same = same && view_equal(array_at(as_array(p), i), array_at(as_array(q), i));
                     } else if (!same) same = view_equal(p, q);
                     ck_assert_msg(same, "%s kind %d axis %d", names[k], kind, axis);
                     value_release(m, p);
@@ -185,14 +209,16 @@ START_TEST(representations_agree) {
 }
 END_TEST
 
-START_TEST(sorting_is_stable_and_puts_nans_last) {
+START_TEST(sorting_is_stable_and_puts_nans_last)
+{
     open_vm();
     int64_t n = 500;
     for (int down = 0; down < 2; down++) {
         array *a = array_new(m, DTYPE_F64, 1, &n);
         double *x = a->data;
         for (int64_t i = 0; i < n; i++) x[i] = i % 50 == 7 ? NAN : (double)(view_random() % 40);
-        value args[3] = {value_object(&a->h), value_i64(-1), value_bool(down)}, places = call("argsort", 3, args), sorted = call("sort", 3, args);
+        value args[3] = {value_object(&a->h), value_i64(-1), value_bool(down)}, places = call("argsort", 3, args),
+              sorted = call("sort", 3, args);
         const int64_t *p = as_array(places)->data;
         const double *s = as_array(sorted)->data;
         for (int64_t i = 0; i < n; i++) {
@@ -210,9 +236,11 @@ START_TEST(sorting_is_stable_and_puts_nans_last) {
 }
 END_TEST
 
-START_TEST(refused_memory_holds_nothing) {
-    static const char *const names[] = {"sum", "mean", "var", "norm", "max", "argmax", "any", "median", "logsumexp", "softmax", "log_softmax",
-                                        "cumsum", "cumprod", "cummax", "sort", "argsort", "__flat", "__median_ties", "unique"};
+START_TEST(refused_memory_holds_nothing)
+{
+    static const char *const names[] = {"sum",    "mean",      "var",     "norm",          "max",    "argmax",  "any",
+                                        "median", "logsumexp", "softmax", "log_softmax",   "cumsum", "cumprod", "cummax",
+                                        "sort",   "argsort",   "__flat",  "__median_ties", "unique"};
     int64_t shape[3] = {3, 140, 2};
     open_vm();
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
@@ -226,5 +254,5 @@ START_TEST(refused_memory_holds_nothing) {
 }
 END_TEST
 
-UNIT_MAIN("reduce", refused_memory_holds_nothing, the_tree_in_every_representation, long_ones_and_threads, pushed_block_by_block, whole_numbers_are_exact,
-          representations_agree, sorting_is_stable_and_puts_nans_last)
+UNIT_MAIN("reduce", refused_memory_holds_nothing, the_tree_in_every_representation, long_ones_and_threads, pushed_block_by_block,
+          whole_numbers_are_exact, representations_agree, sorting_is_stable_and_puts_nans_last)

@@ -60,7 +60,8 @@ START_TEST(forced)
     open_vm();
     /* silent, and as often as asked */
     value v = run_text("fn main() {\n  $0 = fn region[x, k]() {\n    %0 = prim print x\n    %1 = prim mul x, k\n    return %1, x\n  }\n"
-                       "  x = const 3i64\n  k = const 5i64\n  r = replayable $0 x, k\n  a, b = force r\n  c, d = force r\n  %0 = prim print c\n  t = tuple a, c, d\n  return t\n}\n");
+                       "  x = const 3i64\n  k = const 5i64\n  r = replayable $0 x, k\n  a, b = force r\n  c, d = force r\n  %0 = prim "
+                       "print c\n  t = tuple a, c, d\n  return t\n}\n");
     ck_assert_int_eq(part(v, 0).u.i, 15);
     ck_assert_int_eq(part(v, 1).u.i, 15);
     ck_assert_int_eq(part(v, 2).u.i, 3);
@@ -75,8 +76,9 @@ END_TEST
 START_TEST(forced_last)
 {
     open_vm();
-    code *c = assemble("fn main() {\n  $0 = fn region[x]() {\n    o = const 1\n    %1 = prim add x, o\n    %2 = prim add %1, o\n    return %2\n  }\n"
-                       "  n = const 100000i64\n  x = prim zeros n\n  r = replayable $0 x\n  a = force r\n  %1 = prim sum a\n  return %1\n}\n");
+    code *c = assemble(
+        "fn main() {\n  $0 = fn region[x]() {\n    o = const 1\n    %1 = prim add x, o\n    %2 = prim add %1, o\n    return %2\n  }\n"
+        "  n = const 100000i64\n  x = prim zeros n\n  r = replayable $0 x\n  a = force r\n  %1 = prim sum a\n  return %1\n}\n");
     value v = run_code(c);
     memory_reset_peak(&m->mem);
     v = run_code(c);
@@ -85,7 +87,8 @@ START_TEST(forced_last)
     code_release(c);
     /* not the last: what entered is not changed */
     v = run_text("fn main() {\n  $0 = fn region[x]() {\n    o = const 1\n    %1 = prim add x, o\n    %2 = prim sum %1\n    return %2\n  }\n"
-                 "  n = const 10i64\n  x = prim zeros n\n  r = replayable $0 x\n  a = force r\n  b = force r\n  %1 = prim sub a, b\n  return %1\n}\n");
+                 "  n = const 10i64\n  x = prim zeros n\n  r = replayable $0 x\n  a = force r\n  b = force r\n  %1 = prim sub a, b\n  "
+                 "return %1\n}\n");
     ck_assert_double_eq(v.u.f, 0);
     close_vm();
 }
@@ -98,9 +101,11 @@ START_TEST(random_numbers)
         close_vm();
         return;
     }
-    value v = run_text("fn main() {\n  $0 = fn region[]() {\n    n = const 4i64\n    %1 = prim rand n\n    %2 = prim sum %1\n    return %2\n  }\n"
-                       "  r = replayable $0\n  n = const 4i64\n  a = prim rand n\n  a.2 = prim sum a\n  b = prim rand n\n  b.2 = prim sum b\n  c = force r\n  d = prim rand n\n  d.2 = prim sum d\n"
-                       "  e = force r\n  t = tuple a.2, b.2, c, d.2, e\n  return t\n}\n");
+    value v = run_text(
+        "fn main() {\n  $0 = fn region[]() {\n    n = const 4i64\n    %1 = prim rand n\n    %2 = prim sum %1\n    return %2\n  }\n"
+        "  r = replayable $0\n  n = const 4i64\n  a = prim rand n\n  a.2 = prim sum a\n  b = prim rand n\n  b.2 = prim sum b\n  c = force "
+        "r\n  d = prim rand n\n  d.2 = prim sum d\n"
+        "  e = force r\n  t = tuple a.2, b.2, c, d.2, e\n  return t\n}\n");
     ck_assert(part(v, 0).u.f == part(v, 2).u.f); /* the region's own numbers, both times */
     ck_assert(part(v, 0).u.f == part(v, 4).u.f);
     ck_assert(part(v, 1).u.f != part(v, 0).u.f);
@@ -115,9 +120,11 @@ END_TEST
 START_TEST(functions_then)
 {
     open_vm();
-    value v = run_text("fn main() {\n  $0 = fn one() {\n    a = const 1i64\n    return a\n  }\n  $1 = fn two() {\n    a = const 2i64\n    return a\n  }\n"
-                       "  $2 = fn region[]() {\n    g = global g\n    a = call g\n    return a\n  }\n"
-                       "  f = closure $0\n  setglobal g f\n  r = replayable $2\n  h = closure $1\n  setglobal g h\n  a = force r\n  g = global g\n  b = call g\n  t = tuple a, b\n  return t\n}\n");
+    value v = run_text(
+        "fn main() {\n  $0 = fn one() {\n    a = const 1i64\n    return a\n  }\n  $1 = fn two() {\n    a = const 2i64\n    return a\n  }\n"
+        "  $2 = fn region[]() {\n    g = global g\n    a = call g\n    return a\n  }\n"
+        "  f = closure $0\n  setglobal g f\n  r = replayable $2\n  h = closure $1\n  setglobal g h\n  a = force r\n  g = global g\n  b = "
+        "call g\n  t = tuple a, b\n  return t\n}\n");
     ck_assert_int_eq(part(v, 0).u.i, 1);
     ck_assert_int_eq(part(v, 1).u.i, 2);
     value_release(m, v);
@@ -129,9 +136,12 @@ END_TEST
 START_TEST(error_in_region)
 {
     open_vm();
-    code *c = assemble("fn main() {\n  $0 = fn f(x) {\n    $0 = fn region[x]() {\n      $0 = fn inner[x]() {\n        return x\n      }\n      r = replayable $0 x\n      t = const \"text\"\n"
-                       "      a = checkpoint (save = dots) r {\n        %1 = prim add x, t\n        yield %1\n      }\n      return a\n    }\n    r = replayable $0 x\n    a = force r\n    return a\n  }\n"
-                       "  f = closure $0\n  n = const 3i64\n  x = prim zeros n\n  a = tuple x\n  p, q = try f, a\n  %0 = prim print q\n  %1 = call f, x\n  return %1\n}\n");
+    code *c = assemble("fn main() {\n  $0 = fn f(x) {\n    $0 = fn region[x]() {\n      $0 = fn inner[x]() {\n        return x\n      }\n  "
+                       "    r = replayable $0 x\n      t = const \"text\"\n"
+                       "      a = checkpoint (save = dots) r {\n        %1 = prim add x, t\n        yield %1\n      }\n      return a\n    "
+                       "}\n    r = replayable $0 x\n    a = force r\n    return a\n  }\n"
+                       "  f = closure $0\n  n = const 3i64\n  x = prim zeros n\n  a = tuple x\n  p, q = try f, a\n  %0 = prim print q\n  "
+                       "%1 = call f, x\n  return %1\n}\n");
     for (int k = 0; k < 2; k++) {
         value out;
         size_t base = m->mem.live_all;
@@ -154,9 +164,12 @@ END_TEST
 static code *dots(const char *options)
 {
     char s[1200];
-    snprintf(s, sizeof s, "fn main() {\n  $0 = fn region[x]() {\n    %%1 = prim matmul x, x\n    %%2 = prim matmul %%1, x\n    return %%2\n  }\n"
-             "  n = const 8i64\n  x = prim eye n\n  r = replayable $0 x\n  y = checkpoint %s r {\n    %%1 = prim matmul x, x\n    %%2 = prim matmul %%1, x\n    yield %%2\n  }\n"
-             "  a = force r\n  b = force r\n  %%4 = prim sub a, b\n  %%5 = prim sum %%4\n  return %%5\n}\n", options);
+    snprintf(s, sizeof s,
+             "fn main() {\n  $0 = fn region[x]() {\n    %%1 = prim matmul x, x\n    %%2 = prim matmul %%1, x\n    return %%2\n  }\n"
+             "  n = const 8i64\n  x = prim eye n\n  r = replayable $0 x\n  y = checkpoint %s r {\n    %%1 = prim matmul x, x\n    %%2 = "
+             "prim matmul %%1, x\n    yield %%2\n  }\n"
+             "  a = force r\n  b = force r\n  %%4 = prim sub a, b\n  %%5 = prim sum %%4\n  return %%5\n}\n",
+             options);
     return assemble(s);
 }
 
@@ -172,8 +185,10 @@ static void share_origins(code *c)
 
 START_TEST(keeps_dots)
 {
-    static const struct { const char *options; uint64_t products; } of[] = {
-        {"(save = dots)", 0}, {"(save = dots_no_batch)", 0}, {"", 4}, {"(save = [\"attn\"])", 4}, {"(save = not [\"attn\"])", 4}};
+    static const struct {
+        const char *options;
+        uint64_t products;
+    } of[] = {{"(save = dots)", 0}, {"(save = dots_no_batch)", 0}, {"", 4}, {"(save = [\"attn\"])", 4}, {"(save = not [\"attn\"])", 4}};
     for (int k = 0; k < 5; k++) {
         open_vm();
         code *c = dots(of[k].options);
@@ -298,7 +313,8 @@ START_TEST(pullbacks_let_go)
     for (int i = 0; i < 20; i++) sprintf(s + strlen(s), "%sx%d", i ? ", " : "", i);
     strcat(s, "](g) {\n    a0 = prim mul x0, g\n");
     for (int i = 1; i < 20; i++) sprintf(s + strlen(s), "    a%d = prim add a%d, x%d\n", i, i - 1, i);
-    strcat(s, "    n = const 10000i64\n    z = prim zeros n\n    r = prim add a19, z\n    r.2 = prim sum r\n    return r.2\n  }\n  n = const 10000i64\n");
+    strcat(s, "    n = const 10000i64\n    z = prim zeros n\n    r = prim add a19, z\n    r.2 = prim sum r\n    return r.2\n  }\n  n = "
+              "const 10000i64\n");
     for (int i = 0; i < 20; i++) sprintf(s + strlen(s), "  x%d = prim zeros n\n", i);
     strcat(s, "  b = closure.residual $0 ");
     for (int i = 0; i < 20; i++) sprintf(s + strlen(s), "%sx%d", i ? ", " : "", i);
@@ -325,9 +341,12 @@ END_TEST
 START_TEST(steps)
 {
     open_vm();
-    code *c = assemble("fn main() {\n  $0 = fn f(n) {\n    $0 = fn region[n]() {\n      z = const 0i64\n      s = loop.range.step z, n, z do (i, a) { yield i }\n      return s\n    }\n"
-                       "    z = const 0i64\n    s = loop.range.step z, n, z do (i, a) { yield i }\n    r = replayable $0 n\n    t = force r\n    %1 = prim add s, t\n    return %1\n  }\n"
-                       "  z = const 0i64\n  n = const 10i64\n  s = loop.range.step z, n, z do (i, a) { yield i }\n  f = closure $0\n  t = call f, n\n  return t\n}\n");
+    code *c = assemble("fn main() {\n  $0 = fn f(n) {\n    $0 = fn region[n]() {\n      z = const 0i64\n      s = loop.range.step z, n, z "
+                       "do (i, a) { yield i }\n      return s\n    }\n"
+                       "    z = const 0i64\n    s = loop.range.step z, n, z do (i, a) { yield i }\n    r = replayable $0 n\n    t = force "
+                       "r\n    %1 = prim add s, t\n    return %1\n  }\n"
+                       "  z = const 0i64\n  n = const 10i64\n  s = loop.range.step z, n, z do (i, a) { yield i }\n  f = closure $0\n  t = "
+                       "call f, n\n  return t\n}\n");
     c->codes[0]->role = CODE_FWD;
     value v = run_code(c);
     ck_assert_int_eq(v.u.i, 18);

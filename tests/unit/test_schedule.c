@@ -7,7 +7,8 @@ static uint32_t runs[L + 1][S + 1], writes[L + 1][S + 1];
 
 /* t(l, s) and, of the splits that attain it, the fewest states written (the initial one not counted),
    straight from the recurrence. */
-static void recurrence(void) {
+static void recurrence(void)
+{
     for (uint32_t s = 1; s <= S; s++)
         for (uint32_t l = 2; l <= L; l++) {
             uint32_t best = UINT32_MAX, least = UINT32_MAX;
@@ -22,7 +23,8 @@ static void recurrence(void) {
         }
 }
 
-START_TEST(known_closed_form_and_splits) {
+START_TEST(known_closed_form_and_splits)
+{
     recurrence();
     for (uint32_t s = 1; s <= S; s++)
         for (uint32_t l = 0; l <= L; l++) {
@@ -37,8 +39,10 @@ START_TEST(known_closed_form_and_splits) {
 }
 END_TEST
 
-START_TEST(known_table) {
-    static const uint64_t rows[][4] = {{10, 1, 45, 1}, {10, 3, 15, 6}, {50, 7, 105, 28}, {100, 5, 316, 44}, {250, 10, 672, 184}, {1000, 10, 3636, 714}};
+START_TEST(known_table)
+{
+    static const uint64_t rows[][4] = {{10, 1, 45, 1},    {10, 3, 15, 6},      {50, 7, 105, 28},
+                                       {100, 5, 316, 44}, {250, 10, 672, 184}, {1000, 10, 3636, 714}};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         ck_assert_uint_eq(schedule_runs(rows[k][0], rows[k][1]), rows[k][2]);
         ck_assert_uint_eq(writes[rows[k][0]][rows[k][1]] + 1, rows[k][3]);
@@ -48,7 +52,8 @@ START_TEST(known_table) {
 END_TEST
 
 /* A descent to the last step of a range of any length: each decision from binomials alone. */
-START_TEST(known_any_length) {
+START_TEST(known_any_length)
+{
     for (uint64_t l = 1; l <= 1000000000; l = l * 10 + 3)
         for (uint64_t s = 1; s <= 2000; s = s * 3 / 2 + 1) {
             uint64_t n = l, left = s;
@@ -72,7 +77,8 @@ END_TEST
 /* Executions in all of a loop that ends after l steps, of which the states before the first l - 1 were
    offered: forward, recorded, and t of every range, the last one without its last step, whose state is
    still at hand. */
-static uint64_t executed(const online *o, uint64_t l) {
+static uint64_t executed(const online *o, uint64_t l)
+{
     uint64_t sum = 2 * l;
     for (uint64_t j = 0; j < o->n; j++) {
         uint64_t end = j + 1 < o->n ? o->at[j + 1] : l - 1;
@@ -81,7 +87,8 @@ static uint64_t executed(const online *o, uint64_t l) {
     return sum;
 }
 
-START_TEST(unknown_length) {
+START_TEST(unknown_length)
+{
     static const double worst[] = {0, 1.000, 1.108, 1.061, 1.055, 1.041, 1.035, 1.032, 1.040};
     static const uint64_t most[][3] = {{14, 4, 37}, {100, 3, 618}, {100, 10, 324}, {500, 10, 2137}, {1000, 10, 4739}};
     memory m;
@@ -109,7 +116,8 @@ START_TEST(unknown_length) {
 }
 END_TEST
 
-static bool refused_body(memory *m) {
+static bool refused_body(memory *m)
+{
     online o;
     online_open(&o, m, 40);
     bool fine = true;

@@ -4,19 +4,22 @@
 #include "index.h"
 #include "machine.h"
 
-static value tuple_of(uint32_t n, const value *v) {
+static value tuple_of(uint32_t n, const value *v)
+{
     tuple *t = tuple_new(m, n, n);
     for (uint32_t i = 0; i < n; i++) t->v[i] = v[i];
     return value_object(&t->h);
 }
-static value vector(int64_t n, const double *x) {
+static value vector(int64_t n, const double *x)
+{
     array *a = array_new(m, DTYPE_F64, 1, &n);
     memcpy(a->data, x, (size_t)n * sizeof *x);
     return value_object(&a->h);
 }
 static value words_of(const char *s) { return value_object(&string_new(m, s, strlen(s))->h); }
 
-START_TEST(append_grows_in_place) {
+START_TEST(append_grows_in_place)
+{
     m = vm_open(NULL);
     value t = tuple_of(0, NULL);
     uint64_t before = m->mem.count;
@@ -45,7 +48,8 @@ START_TEST(append_grows_in_place) {
 }
 END_TEST
 
-START_TEST(zip_and_its_columns) {
+START_TEST(zip_and_its_columns)
+{
     m = vm_open(NULL);
     double one[3] = {1, 2, 3};
     value a = vector(3, one), parts[3] = {value_i64(7), value_none(), words_of("x")}, b = tuple_of(3, parts), args[2] = {a, b};
@@ -68,7 +72,8 @@ START_TEST(zip_and_its_columns) {
 }
 END_TEST
 
-START_TEST(flatten_and_back) {
+START_TEST(flatten_and_back)
+{
     m = vm_open(NULL);
     double w[4] = {1, 2, 3, 4};
     record *r = record_new(m, 3, 3);
@@ -100,7 +105,8 @@ START_TEST(flatten_and_back) {
 }
 END_TEST
 
-START_TEST(deep_structures_need_no_stack) {
+START_TEST(deep_structures_need_no_stack)
+{
     m = vm_open(NULL);
     value p = value_f64(1), f = value_undef();
     enum { DEEP = 100000 };
@@ -117,7 +123,8 @@ START_TEST(deep_structures_need_no_stack) {
 }
 END_TEST
 
-START_TEST(casts) {
+START_TEST(casts)
+{
     m = vm_open(NULL);
     value x = value_f64(2.7), out = call_last("i64", 1, &x, 0);
     ck_assert(out.tag == V_I64 && out.u.i == 2);
@@ -147,7 +154,8 @@ START_TEST(casts) {
 }
 END_TEST
 
-START_TEST(brackets) {
+START_TEST(brackets)
+{
     m = vm_open(NULL);
     value weak[2] = {value_weak(1, WEAK_WHOLE), value_weak(2.5, WEAK_FLOAT)}, t = tuple_of(2, weak), out = call_last("__array", 1, &t, 0);
     ck_assert(as_array(out)->dtype == DTYPE_F64 && as_array(out)->size == 2);

@@ -27,10 +27,7 @@ static bool build_text(memory *m)
     return reached;
 }
 
-START_TEST(text_grows_or_says_so)
-{
-    unit_fail_each(build_text);
-}
+START_TEST(text_grows_or_says_so) { unit_fail_each(build_text); }
 END_TEST
 
 START_TEST(text_stops_once_refused)
@@ -79,10 +76,7 @@ static bool intern_many(memory *m)
     return reached;
 }
 
-START_TEST(names_are_interned)
-{
-    unit_fail_each(intern_many);
-}
+START_TEST(names_are_interned) { unit_fail_each(intern_many); }
 END_TEST
 
 START_TEST(odd_names)
@@ -118,9 +112,21 @@ END_TEST
 
 START_TEST(utf8_invalid)
 {
-    static const char *const bad[] = {"\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xc3(", "\xe0\x80\x80", "\xe0\x9f\xbf",
-                                      "\xed\xa0\x80", "\xe2\x82(", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf",
-                                      "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xfe"};
+    static const char *const bad[] = {"\x80",
+                                      "\xbf",
+                                      "\xc0\x80",
+                                      "\xc1\xbf",
+                                      "\xc3(",
+                                      "\xe0\x80\x80",
+                                      "\xe0\x9f\xbf",
+                                      "\xed\xa0\x80",
+                                      "\xe2\x82(",
+                                      "\xf0\x80\x80\x80",
+                                      "\xf0\x8f\xbf\xbf",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xff",
+                                      "\xfe"};
     uint32_t cp;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_int_eq(utf8_decode(bad[i], strlen(bad[i]), &cp), 0);
     ck_assert_int_eq(utf8_decode("", 0, &cp), 0);
@@ -141,5 +147,4 @@ START_TEST(widths)
 }
 END_TEST
 
-UNIT_MAIN("text", text_grows_or_says_so, text_stops_once_refused, names_are_interned, odd_names, utf8_round_trip,
-          utf8_invalid, widths)
+UNIT_MAIN("text", text_grows_or_says_so, text_stops_once_refused, names_are_interned, odd_names, utf8_round_trip, utf8_invalid, widths)

@@ -7,35 +7,40 @@
 static vm *m;
 static char written[4096];
 static size_t nwritten;
-static bool catch_output(void *ctx, const char *s, size_t n) {
+static bool catch_output(void *ctx, const char *s, size_t n)
+{
     ck_assert(nwritten + n < sizeof written);
     memcpy(written + nwritten, s, n);
     nwritten += n;
     written[nwritten] = 0;
     return true;
 }
-static void open_vm(void) {
+static void open_vm(void)
+{
     vm_config config = vm_config_default();
     config.write = catch_output;
     m = vm_open(&config);
     ck_assert(m != NULL);
     nwritten = 0, written[0] = 0;
 }
-static void close_vm(void) {
+static void close_vm(void)
+{
     ck_assert(m->error == NULL);
     vm_close(m);
 }
 static value str(const char *s) { return value_object(&string_new(m, s, strlen(s))->h); }
 #define ARGS(...) (value[]){__VA_ARGS__}, (uint32_t)(sizeof((value[]){__VA_ARGS__}) / sizeof(value))
 /* Applies a row to arguments (consumed). */
-static value run(const char *name, value *args, uint32_t n) {
+static value run(const char *name, value *args, uint32_t n)
+{
     value out = value_undef();
     bool ok = prim_apply(m, prim_named(name), args, n, 0, &out);
     ck_assert_msg(ok, "%s: %s", name, m->error ? m->error->message : "?");
     for (uint32_t i = 0; i < n; i++) value_release(m, args[i]);
     return out;
 }
-static void gives(const char *want, const char *name, value *args, uint32_t n) {
+static void gives(const char *want, const char *name, value *args, uint32_t n)
+{
     value v = run(name, args, n);
     text t;
     text_open(&t, &m->mem);
@@ -44,7 +49,8 @@ static void gives(const char *want, const char *name, value *args, uint32_t n) {
     text_close(&t);
     value_release(m, v);
 }
-static void fails(const char *want, const char *name, value *args, uint32_t n) {
+static void fails(const char *want, const char *name, value *args, uint32_t n)
+{
     value out;
     ck_assert(!prim_apply(m, prim_named(name), args, n, 0, &out));
     ck_assert_str_eq(m->error->message, want);
@@ -52,22 +58,54 @@ static void fails(const char *want, const char *name, value *args, uint32_t n) {
     m->error = NULL;
     for (uint32_t i = 0; i < n; i++) value_release(m, args[i]);
 }
-static void formats(const char *spec, value v, const char *want) {
+static void formats(const char *spec, value v, const char *want)
+{
     value out = run("format", ARGS(str(spec), v));
     ck_assert_str_eq(as_string(out)->s, want);
     value_release(m, out);
 }
 
-START_TEST(formatting) {
+START_TEST(formatting)
+{
     open_vm();
-    static const struct { const char *spec; double x; const char *want; } cases[] = {
-        {"{}", 3, "3"}, {"{}", 0.1, "0.1"}, {"{:.2f}", 3.14159, "3.14"}, {"{:8.3f}|", 3.14159, "   3.142|"}, {"{:<8.1f}|", 2.5, "2.5     |"},
-        {"{:^7}|", 1.5, "  1.5  |"}, {"{:*^8}", 1.5, "**1.5***"}, {"{:+d}", 7, "+7"}, {"{: d}", 7, " 7"}, {"{:05d}", -42, "-0042"},
-        {"{:,d}", 1234567, "1,234,567"}, {"{:_d}", 1234567, "1_234_567"}, {"{:,.2f}", 1234567.891, "1,234,567.89"}, {"{:e}", 12345.678, "1.234568e+04"},
-        {"{:.3g}", 0.00012345, "0.000123"}, {"{:g}", 1e10, "1e+10"}, {"{:.1%}", 0.1234, "12.3%"}, {"{:%}", 0.5, "50.000000%"}, {"{:08.2f}", -1.5, "-0001.50"},
-        {"{:=+8d}", 42, "+     42"}, {"{:08,d}", 1234, "0,001,234"}, {"{:x}", 255, "ff"}, {"{:X}", 255, "FF"}, {"{:b}", 5, "101"}, {"{:.0f}", 2.5, "2"},
-        {"{:f}", INFINITY, "inf"}, {"{:6.1f}|", -INFINITY, "  -inf|"}, {"{:.3}", 3.14159, "3.14"}, {"{{{}}}", 1, "{1}"}, {"{0} {0}", 2, "2 2"},
-        {"{:.50f}", 0.5, "0.50000000000000000000000000000000000000000000000000"}, {"{:d}", 1e20, "100000000000000000000"}, {"{:é>4}", 1, "ééé1"},
+    static const struct {
+        const char *spec;
+        double x;
+        const char *want;
+    } cases[] = {
+        {"{}", 3, "3"},
+        {"{}", 0.1, "0.1"},
+        {"{:.2f}", 3.14159, "3.14"},
+        {"{:8.3f}|", 3.14159, "   3.142|"},
+        {"{:<8.1f}|", 2.5, "2.5     |"},
+        {"{:^7}|", 1.5, "  1.5  |"},
+        {"{:*^8}", 1.5, "**1.5***"},
+        {"{:+d}", 7, "+7"},
+        {"{: d}", 7, " 7"},
+        {"{:05d}", -42, "-0042"},
+        {"{:,d}", 1234567, "1,234,567"},
+        {"{:_d}", 1234567, "1_234_567"},
+        {"{:,.2f}", 1234567.891, "1,234,567.89"},
+        {"{:e}", 12345.678, "1.234568e+04"},
+        {"{:.3g}", 0.00012345, "0.000123"},
+        {"{:g}", 1e10, "1e+10"},
+        {"{:.1%}", 0.1234, "12.3%"},
+        {"{:%}", 0.5, "50.000000%"},
+        {"{:08.2f}", -1.5, "-0001.50"},
+        {"{:=+8d}", 42, "+     42"},
+        {"{:08,d}", 1234, "0,001,234"},
+        {"{:x}", 255, "ff"},
+        {"{:X}", 255, "FF"},
+        {"{:b}", 5, "101"},
+        {"{:.0f}", 2.5, "2"},
+        {"{:f}", INFINITY, "inf"},
+        {"{:6.1f}|", -INFINITY, "  -inf|"},
+        {"{:.3}", 3.14159, "3.14"},
+        {"{{{}}}", 1, "{1}"},
+        {"{0} {0}", 2, "2 2"},
+        {"{:.50f}", 0.5, "0.50000000000000000000000000000000000000000000000000"},
+        {"{:d}", 1e20, "100000000000000000000"},
+        {"{:é>4}", 1, "ééé1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) formats(cases[i].spec, value_f64(cases[i].x), cases[i].want);
     formats("{:>4}|", str("é"), "   é|");
@@ -80,14 +118,16 @@ START_TEST(formatting) {
     fails("format(): field 2 has no value: 1 was given", "format", ARGS(str("{} {}"), value_f64(1)));
     fails("format(): {:d} is for whole numbers, and the value is 2.5", "format", ARGS(str("{:d}"), value_f64(2.5)));
     fails("format(): a { without its }; write {{ for a brace", "format", ARGS(str("{"), value_f64(2.5)));
-    fails("format(): in {:q}: this is not [fill][align][sign][0][width][,][.precision][d f e g % s x o b]", "format", ARGS(str("{:q}"), value_f64(1)));
+    fails("format(): in {:q}: this is not [fill][align][sign][0][width][,][.precision][d f e g % s x o b]", "format",
+          ARGS(str("{:q}"), value_f64(1)));
     fails("format(): {} and {0} do not go together in one text", "format", ARGS(str("{} {0}"), value_f64(1)));
     fails("format(): in {:999999999999}: a width beyond 10000", "format", ARGS(str("{:999999999999}"), value_f64(1)));
     close_vm();
 }
 END_TEST
 
-START_TEST(strings) {
+START_TEST(strings)
+{
     open_vm();
     gives("(\"a\", \"b\", \"\", \"c\")", "split", ARGS(str("a,b,,c"), str(",")));
     gives("(\"\",)", "split", ARGS(str(""), str(",")));
@@ -108,7 +148,8 @@ START_TEST(strings) {
 }
 END_TEST
 
-START_TEST(printing_and_errors) {
+START_TEST(printing_and_errors)
+{
     open_vm();
     gives("none", "print", ARGS(str("loss"), value_f64(0.5), value_none()));
     run("print", NULL, 0);

@@ -29,11 +29,11 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t n
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-#define UNIT_MAIN(name, ...)                                                \
-    int main(void)                                                          \
-    {                                                                       \
-        const TTest *const tests[] = {__VA_ARGS__};                         \
-        return unit_run(name, tests, sizeof tests / sizeof *tests);         \
+#define UNIT_MAIN(name, ...) \
+    int main(void) \
+    { \
+        const TTest *const tests[] = {__VA_ARGS__}; \
+        return unit_run(name, tests, sizeof tests / sizeof *tests); \
     }
 
 /* Runs `body` on a fresh memory again and again, with its first allocation refused, then its second
@@ -46,8 +46,7 @@ static inline void unit_fail_each(bool (*body)(memory *m))
         ck_assert(memory_open(&m));
         m.fail_at = k;
         bool reached = body(&m);
-        ck_assert_msg(m.live_all == 0, "%zu bytes held after allocation %llu was refused", m.live_all,
-                      (unsigned long long)k);
+        ck_assert_msg(m.live_all == 0, "%zu bytes held after allocation %llu was refused", m.live_all, (unsigned long long)k);
         bool refused = m.count >= k;
         memory_close(&m);
         ck_assert(reached || refused);

@@ -29,7 +29,9 @@ static inline double view_number(void)
     case 5: return -INFINITY;
     case 6: return NAN;
     case 7: return ldexp((double)(int64_t)view_random(), -(int)(r >> 32) % 80 - 20);
-    case 8: case 9: case 10: return (double)((int64_t)(r >> 32) % 21 - 10);
+    case 8:
+    case 9:
+    case 10: return (double)((int64_t)(r >> 32) % 21 - 10);
     default: return (double)(int64_t)view_random() / 9.3e18 * ((r >> 20) % 20 + 1);
     }
 }
@@ -54,10 +56,19 @@ static inline value view_make(vm *m, dtype d, int rank, const int64_t *shape, vi
     memcpy(stride, array_stride(a), (size_t)rank * sizeof *stride);
     switch (kind) {
     case VIEW_TURNED:
-        if (rank >= 2) { int64_t t = stride[last]; stride[last] = stride[last - 1]; stride[last - 1] = t; }
+        if (rank >= 2) {
+            int64_t t = stride[last];
+            stride[last] = stride[last - 1];
+            stride[last - 1] = t;
+        }
         break;
-    case VIEW_SLICED: stride[last] = 2; offset = 1; break;
-    case VIEW_REVERSED: if (shape[0]) offset = (shape[0] - 1) * stride[0], stride[0] = -stride[0]; break;
+    case VIEW_SLICED:
+        stride[last] = 2;
+        offset = 1;
+        break;
+    case VIEW_REVERSED:
+        if (shape[0]) offset = (shape[0] - 1) * stride[0], stride[0] = -stride[0];
+        break;
     case VIEW_BROADCAST: stride[0] = 0; break;
     case VIEW_OFFSET: offset = a->size / big[0]; break;
     default: return value_object(&a->h);
