@@ -113,8 +113,10 @@ bool segment_push(struct exec *x, size_t bytes)
     if (want > SEGMENT_MOST) want = SEGMENT_MOST;
     if (want < sizeof(segment) + bytes) want = sizeof(segment) + bytes;
     segment *s = x->spare;
-    if (s && s->bytes >= want) x->spare = NULL;
-    else s = memory_alloc(mem, MEM_FRAME, want);
+    if (s && s->bytes >= want) {
+        x->spare = NULL;
+        want = s->bytes;
+    } else s = memory_alloc(mem, MEM_FRAME, want);
     if (!s) {
         if (x->depth < 100) return vm_out_of_memory(x->m);
         vm_fail(x->m, DIAG_MEMORY, "a recursion of %llu calls needs more memory than there is%s", (unsigned long long)x->depth,

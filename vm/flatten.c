@@ -831,7 +831,10 @@ const run *run_of(vm *m, code *c)
     if (c->run) return c->run;
     c->run = flatten(m, c);
 #if defined(__SANITIZE_ADDRESS__) || defined(REPLAY_CHECK_SLOTS)
-    if (c->run && !run_check(m, c->run) && m->error && m->error->code == DIAG_INTERNAL) run_free(c);
+    enum { CHECK_MOST = 16 << 20 }; /* bytes of the check's states: as many as words times slots; longer functions go without */
+    if (c->run && (uint64_t)c->run->n * c->run->nslots <= CHECK_MOST && !run_check(m, c->run) && m->error &&
+        m->error->code == DIAG_INTERNAL)
+        run_free(c);
 #endif
     return c->run;
 }
