@@ -188,12 +188,16 @@ static reg prim_tangent(jvp *j, const instr *i)
         params[0] = i->dst[0];
         memcpy(params + 1, args, n * sizeof(reg));
         uint32_t at = n + 1;
+        reg from = REG_NONE; /* symbolic zero when all tangents are: then the result's is, though the rule is given zeros */
         for (uint32_t k = 0; k < info->nparams; k++)
             if (rule_lists(j->m, p, k)) {
                 reg t = k < i->nsrc ? tangent(j, i->src[k]) : put_zero(j);
-                params[at++] = p->attrs & A_ZERO_SKIP ? t : prim1(j, PRIM_instantiate, 2, (reg[]){t, args[k]});
+                bool skips = p->attrs & A_ZERO_SKIP;
+                params[at++] = skips ? t : prim1(j, PRIM_instantiate, 2, (reg[]){t, args[k]});
+                if (!skips) from = from == REG_NONE ? t : prim1(j, PRIM_either, 2, (reg[]){from, t});
             }
         dy = inline_rule(j, rule, at, params);
+        if (from != REG_NONE) dy = prim1(j, PRIM_moved, 2, (reg[]){dy, from});
         break;
     }
     case RULE_REFUSE: {

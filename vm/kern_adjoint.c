@@ -536,6 +536,16 @@ static step finish_step(prim_call *c, value d, value x, unsigned last, value *ou
 }
 
 bool kern_finish(prim_call *c) { return walk(c, finish_step, c->args[0], c->args[1], 0, &c->out); }
+bool kern_moved(prim_call *c)
+{
+    c->out = cot_is_zero(c->args[1]) || cot_is_zero(c->args[0]) ? value_zero() : value_retain(c->args[0]);
+    return true;
+}
+bool kern_either(prim_call *c)
+{
+    c->out = cot_is_zero(c->args[0]) && cot_is_zero(c->args[1]) ? value_zero() : value_f64(1);
+    return true;
+}
 bool kern_finish_tangent(prim_call *c) { return kern_finish(c); }
 
 bool kern_form(prim_call *c) { return form_of(c->vm, c->args[0], &c->out); }

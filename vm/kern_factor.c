@@ -21,6 +21,12 @@ static bool give_parts(prim_call *c, result *r, uint32_t n, bool ok)
 
 static double *room(arena *w, int64_t n) { return arena_alloc(w, (size_t)(n + 1) * sizeof(double)); }
 
+/* What an iteration on matrix k was to find is not there, or the memory for it was not. */
+static bool not_found(prim_call *c, const stack *s, int64_t k, const arena *w, const char *what)
+{
+    return w->refused ? vm_out_of_memory(c->vm) : stack_fail(c, s, k, what);
+}
+
 bool kern_qr(prim_call *c)
 {
     stack s;
@@ -65,7 +71,7 @@ bool kern_eigh(prim_call *c)
         for (int64_t q = 0; q < n; q++)
             for (int64_t p = q; p < n; p++) a[q * n + p] = 0.5 * (a[q * n + p] + a[p * n + q]);
         if (ok && n && LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, 'V', 'L', (int)n, a, (int)n, e, work, (int)lw, whole, (int)li) != 0)
-            ok = stack_fail(c, &s, i, "has eigenvalues that the iteration does not find");
+            ok = not_found(c, &s, i, &w, "has eigenvalues that the iteration does not find");
         if (!ok) break;
         stack_store(&r[0], i, n, 1, e);
         stack_store(&r[1], i, n, n, a);
@@ -108,7 +114,7 @@ bool kern_svd(prim_call *c)
             ok = stack_finite(c, &s, i, a);
         }
         if (ok && !lapack_svd(full, m, n, a, u, e, v, &w))
-            ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
+            ok = not_found(c, &s, i, &w, "has singular values that the iteration does not find");
         if (ok) {
             stack_store(&r[0], i, m, uc, u);
             stack_store(&r[1], i, k, 1, e);
@@ -138,7 +144,7 @@ bool kern_pinv(prim_call *c)
             ok = stack_finite(c, &s, i, a);
         }
         if (ok && !lapack_svd(false, m, n, a, u, e, v, &w))
-            ok = stack_fail(c, &s, i, "has singular values that the iteration does not find");
+            ok = not_found(c, &s, i, &w, "has singular values that the iteration does not find");
         if (ok) {
             for (int64_t q = 0; q < m; q++)
                 for (int64_t l = 0; l < k; l++) {
@@ -317,7 +323,7 @@ static bool cofactor_kernel(prim_call *c, uint32_t directions)
             stack_load(&s, k, a);
             for (uint32_t i = 0; i < directions; i++) stack_load(&t[i], k, e[i]);
             ok = stack_finite(c, &s, k, a) &&
-                 (cofactors(n, a, e[0], e[1], out, &w) || stack_fail(c, &s, k, "has no cofactors that the iteration finds"));
+                 (cofactors(n, a, e[0], e[1], out, &w) || not_found(c, &s, k, &w, "has no cofactors that the iteration finds"));
         }
         if (ok) stack_store(&r, k, n, n, out);
         arena_close(&w);

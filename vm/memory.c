@@ -473,6 +473,7 @@ void *arena_alloc(arena *a, size_t bytes)
 {
     if (bytes > PTRDIFF_MAX - CHUNK_MOST) {
         refuse(a->m, bytes);
+        a->refused = true;
         return NULL;
     }
     size_t want = bytes ? (bytes + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN : ARENA_ALIGN;
@@ -483,7 +484,10 @@ void *arena_alloc(arena *a, size_t bytes)
         bool alone = want > size / 2;
         if (alone) size = sizeof *head + want;
         struct arena_chunk *fresh = memory_alloc(a->m, a->tag, size);
-        if (!fresh) return NULL;
+        if (!fresh) {
+            a->refused = true;
+            return NULL;
+        }
         fresh->bytes = size;
         fresh->used = sizeof *fresh;
         if (alone && head) {

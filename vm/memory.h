@@ -90,6 +90,7 @@ typedef struct arena {
     memory *m;
     mem_tag tag;
     struct arena_chunk *head;
+    bool refused; /* memory was, at least once */
 } arena;
 void arena_open(arena *a, memory *m, mem_tag tag);
 /* Zeroed, 16-byte aligned; NULL on refusal. */

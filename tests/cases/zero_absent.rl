@@ -19,3 +19,14 @@ fn inner(a, c, block) {
 for (block in (true, false)) { print(hvp(fn(a) = inner(a, 2.0, block), ones(2, 2), ones(2, 2))[0]) }
 # expect: [0, 0]
 # expect: [0, 0]
+
+# what a rule makes of a tangent that is not there, beside inf
+fn product(a, b, block) {
+  if (block) {
+    checkpoint < y = a @ (full((3, 1), -inf) @ (prod(expand(b, (1, 1, 4)), axis = (1)))[:, ::2]) >
+  } else { y = a @ (full((3, 1), -inf) @ (prod(expand(b, (1, 1, 4)), axis = (1)))[:, ::2]) }
+  sum(y)
+}
+for (block in (true, false)) { print(hvp(fn(a) = product(a, 1.0, block), ones(2, 3), ones(2, 3))[0]) }
+# expect: [0, 0, 0]
+# expect: [0, 0, 0]
