@@ -467,6 +467,7 @@ void arena_open(arena *a, memory *m, mem_tag tag)
     a->m = m;
     a->tag = tag;
     a->head = NULL;
+    a->refused = false;
 }
 
 void *arena_alloc(arena *a, size_t bytes)
