@@ -269,7 +269,8 @@ deps:
 	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
 
-run: $(BUILD)/replay
+run:
+	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/replay
 	$(BUILD)/replay examples/penguins.rl
 
 C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/*/*.[ch] examples/*.c)
