@@ -249,7 +249,7 @@ coverage:
 	@find $(BUILD)/coverage/vm $(BUILD)/coverage/lang -name '*.gcda' -exec gcov -n {} + 2>/dev/null | tests/coverage.sh
 
 # The unit tests under valgrind, which it installs: any error and any leak fails.
-VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+VALGRIND := CK_TIMEOUT_MULTIPLIER=300 valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
             --errors-for-leak-kinds=definite,indirect,possible --suppressions=tests/valgrind.supp
 valgrind: $(UNIT_BIN)
 	@dpkg-query -W valgrind >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends valgrind
