@@ -130,15 +130,15 @@ static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_
     x += (i * v->c + k * v->co) * in * e, y += (i * v->o + k * v->oo) * places * e, w += k * v->oo * inside * e;
     matrix cols = {columns, places, 1}, my = {y, places, 1}, mw = {w, inside, 1};
     if (face != CONV_X) {
-        if (d == DTYPE_F32) columns_float(v, (float *)x, (float *)columns, false);
-        else columns_double(v, (double *)x, (double *)columns, false);
+        if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, false);
+        else columns_double(v, (void *)x, (void *)columns, false);
     }
     if (face == CONV_Y) gemm(d, v->oo, places, inside, mw, cols, my, false, 1, GEMM_AUTO);
     else if (face == CONV_W) gemm(d, v->oo, inside, places, my, (matrix){columns, 1, places}, mw, true, 1, GEMM_AUTO);
     else {
         gemm(d, inside, places, v->oo, (matrix){w, 1, inside}, my, cols, false, 1, GEMM_AUTO);
-        if (d == DTYPE_F32) columns_float(v, (float *)x, (float *)columns, true);
-        else columns_double(v, (double *)x, (double *)columns, true);
+        if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, true);
+        else columns_double(v, (void *)x, (void *)columns, true);
     }
 }
 
