@@ -83,78 +83,21 @@ static bool grow(void **p, uint32_t n, uint32_t *cap, size_t size)
 }
 #define ROOM(list, count, cap) grow((void **)&(list), count, &(cap), sizeof *(list))
 
-/* --- layouts of the run form (run.h) ----------------------------------------------------------- */
+/* --- the run form ------------------------------------------------------------------------------- */
 
+/* Slots that the tree's instruction gives, and operands that it has; none for what the run form adds. */
 static uint32_t results_of(const uint32_t *w, const uint32_t **d)
 {
-    switch ((run_op)(uint8_t)*w) {
-    case RUN_CONST: *d = w + 1; return 1;
-    case RUN_TUPLE: *d = w + 2; return 1;
-    case RUN_UNPACK: *d = w + 3; return w[1];
-    case RUN_CALL:
-    case RUN_FORCE:
-    case RUN_TRY:
-    case RUN_MEASURE:
-    case RUN_IMPORT: *d = w + 4; return w[2];
-    case RUN_CLOSURE:
-    case RUN_GLOBAL:
-    case RUN_DEFINED:
-    case RUN_SELDEF:
-    case RUN_FIELD:
-    case RUN_OTHER: *d = w + 3; return w[1];
-    case RUN_MOVE:
-    case RUN_COPY:
-    case RUN_DROP:
-    case RUN_JUMP:
-    case RUN_GO:
-    case RUN_GO_NOT:
-    case RUN_RANGE:
-    case RUN_RANGE_NEXT:
-    case RUN_STEP:
-    case RUN_TAPES:
-    case RUN_TAPES_NEXT:
-    case RUN_KEEP:
-    case RUN_KEEP_END:
-    case RUN_RETURN:
-    case RUN_OPS: return 0;
-    default: *d = w + 3; return 1;
-    }
+    run_parts s = run_parts_of(w);
+    *d = s.dst;
+    return s.own ? s.ndst : 0;
 }
 
-static uint32_t operands_of(const uint32_t *w, const uint32_t **s)
+static uint32_t operands_of(const uint32_t *w, const uint32_t **of)
 {
-    switch ((run_op)(uint8_t)*w) {
-    case RUN_CONST: return 0;
-    case RUN_TUPLE: *s = w + 3; return w[1];
-    case RUN_UNPACK: *s = w + 3 + w[1]; return 1;
-    case RUN_CALL:
-    case RUN_FORCE:
-    case RUN_TRY:
-    case RUN_MEASURE:
-    case RUN_IMPORT: *s = w + 4 + w[2]; return w[3];
-    case RUN_CLOSURE:
-    case RUN_GLOBAL:
-    case RUN_DEFINED:
-    case RUN_SELDEF:
-    case RUN_FIELD:
-    case RUN_OTHER: *s = w + 3 + w[1]; return w[2];
-    case RUN_MOVE:
-    case RUN_COPY:
-    case RUN_DROP:
-    case RUN_JUMP:
-    case RUN_GO:
-    case RUN_GO_NOT:
-    case RUN_RANGE:
-    case RUN_RANGE_NEXT:
-    case RUN_STEP:
-    case RUN_TAPES:
-    case RUN_TAPES_NEXT:
-    case RUN_KEEP:
-    case RUN_KEEP_END:
-    case RUN_OPS: return 0;
-    case RUN_RETURN: *s = w + 3; return w[2];
-    default: *s = w + 4; return w[2];
-    }
+    run_parts s = run_parts_of(w);
+    *of = s.src;
+    return s.own ? s.nsrc : 0;
 }
 
 /* --- Code -------------------------------------------------------------------------------------- */

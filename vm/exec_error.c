@@ -33,37 +33,8 @@ static const instr *instr_of(const frame *f)
 static const uint32_t *operand_words(const uint32_t *w)
 {
     run_op o = (run_op)(uint8_t)*w;
-    switch (o) {
-    case RUN_CONST:
-    case RUN_MOVE:
-    case RUN_COPY:
-    case RUN_DROP:
-    case RUN_JUMP:
-    case RUN_GO:
-    case RUN_RANGE_NEXT:
-    case RUN_STEP:
-    case RUN_TAPES:
-    case RUN_TAPES_NEXT:
-    case RUN_KEEP:
-    case RUN_KEEP_END: return NULL;
-    case RUN_GO_NOT:
-    case RUN_RANGE: return w + 1;
-    case RUN_TUPLE: return w + 3;
-    case RUN_CALL:
-    case RUN_FORCE:
-    case RUN_TRY:
-    case RUN_MEASURE:
-    case RUN_IMPORT: return w + 4 + w[2];
-    case RUN_UNPACK:
-    case RUN_RETURN:
-    case RUN_CLOSURE:
-    case RUN_GLOBAL:
-    case RUN_DEFINED:
-    case RUN_SELDEF:
-    case RUN_FIELD:
-    case RUN_OTHER: return w + 3 + w[1];
-    default: return w + 4; /* PRIM's layout */
-    }
+    run_parts s = run_parts_of(w);
+    return s.own || o == RUN_GO_NOT || o == RUN_RANGE ? s.src : NULL;
 }
 
 static void label_operand(vm *m, const frame *f, const instr *i, const uint32_t *words, uint32_t s)

@@ -103,6 +103,15 @@ const run *run_of(vm *m, code *c);
 /* Checks what flatten promises of slots: every path defines before it reads and reads last once.
    Used by the unit tests and, under the sanitizer, on every run form made. */
 bool run_check(vm *m, const run *r);
+/* The parts of one instruction of a run form; run_parts.c. */
+typedef struct run_parts {
+    const uint32_t *src, *dst, *dst2;
+    uint32_t nsrc, ndst, ndst2; /* operands, slots written */
+    uint32_t size, target;      /* in words; SLOT_NONE: no jump */
+    bool falls;                 /* goes on to the next instruction, too */
+    bool own;                   /* operands and results are those of the tree's instruction, in its order */
+} run_parts;
+run_parts run_parts_of(const uint32_t *w);
 /* One line per instruction, for tests and for looking. */
 void run_list(const run *r, text *out);
 

@@ -57,69 +57,11 @@ static const char *const names[RUN_OPS] = {
     [RUN_OTHER] = "other",
 };
 
-/* The parts of one instruction. */
-typedef struct shape {
-    const uint32_t *src, *dst, *dst2;
-    uint32_t nsrc, ndst, ndst2; /* operands, slots written */
-    uint32_t size, target;      /* in words; SLOT_NONE: no jump */
-    bool falls;                 /* goes on to the next instruction, too */
-} shape;
-
-static uint32_t tapes_size(const uint32_t *w)
-{
-    uint32_t size = 4 + w[1];
-    for (uint32_t k = 0; k < w[1]; k++) size += 1 + w[size];
-    return size;
-}
-
-static shape shape_of(const uint32_t *w)
-{
-    shape s = {.target = SLOT_NONE, .falls = true};
-    switch ((run_op)(uint8_t)*w) {
-    case RUN_CONST: s.dst = w + 1, s.ndst = 1, s.size = 3; break;
-    case RUN_MOVE:
-    case RUN_COPY:
-    case RUN_KEEP: s.dst = w + 1, s.ndst = 1, s.src = w + 2, s.nsrc = 1, s.size = 3; break;
-    case RUN_DROP:
-    case RUN_KEEP_END: s.size = 2; break;
-    case RUN_JUMP: s.target = w[1], s.falls = false, s.size = 2; break;
-    case RUN_GO:
-    case RUN_GO_NOT: s.src = w + 1, s.nsrc = 1, s.target = w[2], s.size = 3; break;
-    case RUN_RANGE: s.src = w + 1, s.nsrc = 2, s.dst = w + 3, s.ndst = 2, s.size = 5; break;
-    case RUN_RANGE_NEXT: s.target = w[3], s.size = 4; break;
-    case RUN_STEP: s.size = 1; break;
-    case RUN_TAPES:
-        s.src = w + 2, s.nsrc = w[1], s.dst = w + 2 + w[1], s.ndst = w[1], s.dst2 = w + 2 + 2 * w[1], s.ndst2 = 1, s.size = 3 + 2 * w[1];
-        break;
-    case RUN_TAPES_NEXT: s.target = w[3 + w[1]], s.size = tapes_size(w); break;
-    case RUN_TUPLE: s.dst = w + 2, s.ndst = 1, s.src = w + 3, s.nsrc = w[1], s.size = 3 + w[1]; break;
-    case RUN_CALL:
-    case RUN_FORCE:
-    case RUN_TRY:
-    case RUN_MEASURE:
-    case RUN_IMPORT: s.dst = w + 4, s.ndst = w[2], s.src = w + 4 + w[2], s.nsrc = w[3], s.size = 4 + w[2] + w[3]; break;
-    case RUN_UNPACK:
-    case RUN_RETURN:
-    case RUN_CLOSURE:
-    case RUN_GLOBAL:
-    case RUN_DEFINED:
-    case RUN_SELDEF:
-    case RUN_FIELD:
-    case RUN_OTHER:
-        s.dst = w + 3, s.ndst = w[1], s.src = w + 3 + w[1], s.nsrc = w[2], s.size = 3 + w[1] + w[2];
-        s.falls = (run_op)(uint8_t)*w != RUN_RETURN;
-        if ((run_op)(uint8_t)*w == RUN_UNPACK) s.src = w + 3 + w[1], s.nsrc = 1, s.size = 4 + w[1];
-        break;
-    default: s.dst = w + 3, s.ndst = 1, s.src = w + 4, s.nsrc = w[2], s.size = 4 + w[2];
-    }
-    return s;
-}
-
 void run_list(const run *r, text *out)
 {
     for (uint32_t at = 0; at < r->n;) {
         const uint32_t *w = r->w + at;
-        shape s = shape_of(w);
+        run_parts s = run_parts_of(w);
         run_op o = (run_op)(uint8_t)*w;
         text_printf(out, "%4u  ", at);
         for (uint32_t i = 0; i < s.ndst; i++) text_printf(out, "%s%u", i ? ", " : "", s.dst[i]);
@@ -203,7 +145,7 @@ static bool check_at(checker *k, uint32_t at, uint8_t *now)
 {
     const uint32_t *w = k->r->w + at;
     run_op o = (run_op)(uint8_t)*w;
-    shape s = shape_of(w);
+    run_parts s = run_parts_of(w);
     bool scalar = o == RUN_RANGE || (o == RUN_CONST && !value_is_heap(k->r->tree->consts[w[2]]));
     uint8_t written = scalar ? LOOSE : OWED;
     for (uint32_t i = 0; i < s.nsrc; i++)
