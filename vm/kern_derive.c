@@ -303,19 +303,8 @@ static bool without_none(vm *m, value d, int depth, value *out)
         *out = value_retain(d);
         return true;
     }
-    value *to;
-    if (d.tag == V_TUPLE) {
-        tuple *t = tuple_new(m, n, n);
-        if (!t) return false;
-        *out = value_object(&t->h);
-        to = t->v;
-    } else {
-        record *r = record_new(m, n, n);
-        if (!r) return false;
-        memcpy(r->names, as_record(d)->names, n * sizeof *r->names);
-        *out = value_object(&r->h);
-        to = r->v;
-    }
+    value *to = container_like(m, d, out);
+    if (!to) return false;
     const value *from = d.tag == V_TUPLE ? as_tuple(d)->v : as_record(d)->v;
     for (uint32_t k = 0; k < n; k++)
         if (!without_none(m, from[k], depth + 1, &to[k])) {

@@ -237,19 +237,8 @@ static bool write_tree(vm *m, spilled *s, value v, int depth, uint64_t *at, valu
         *out = value_retain(v);
         return true;
     }
-    value *to;
-    if (v.tag == V_TUPLE) {
-        tuple *t = tuple_new(m, n, n);
-        if (!t) return false;
-        *out = value_object(&t->h);
-        to = t->v;
-    } else {
-        record *r = record_new(m, n, n);
-        if (!r) return false;
-        memcpy(r->names, as_record(v)->names, n * sizeof *r->names);
-        *out = value_object(&r->h);
-        to = r->v;
-    }
+    value *to = container_like(m, v, out);
+    if (!to) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!write_tree(m, s, of[k], depth + 1, at, &to[k])) {
             value_release(m, *out);
@@ -283,19 +272,8 @@ static bool read_tree(vm *m, const spilled *s, value v, uint64_t *at, uint64_t *
         *out = value_retain(v);
         return true;
     }
-    value *to;
-    if (v.tag == V_TUPLE) {
-        tuple *t = tuple_new(m, n, n);
-        if (!t) return false;
-        *out = value_object(&t->h);
-        to = t->v;
-    } else {
-        record *r = record_new(m, n, n);
-        if (!r) return false;
-        memcpy(r->names, as_record(v)->names, n * sizeof *r->names);
-        *out = value_object(&r->h);
-        to = r->v;
-    }
+    value *to = container_like(m, v, out);
+    if (!to) return false;
     for (uint32_t k = 0; k < n; k++)
         if (!read_tree(m, s, of[k], at, sum, &to[k])) {
             value_release(m, *out);

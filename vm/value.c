@@ -100,6 +100,22 @@ record *record_new(vm *m, uint32_t n, uint32_t cap)
     return r;
 }
 
+value *container_like(vm *m, value v, value *out)
+{
+    if (v.tag == V_TUPLE) {
+        tuple *t = tuple_new(m, as_tuple(v)->n, as_tuple(v)->n);
+        if (!t) return NULL;
+        *out = value_object(&t->h);
+        return t->v;
+    }
+    const record *like = as_record(v);
+    record *r = record_new(m, like->n, like->n);
+    if (!r) return NULL;
+    memcpy(r->names, like->names, like->n * sizeof *r->names);
+    *out = value_object(&r->h);
+    return r->v;
+}
+
 static size_t closure_bytes(uint32_t n) { return sizeof(closure) + (size_t)n * sizeof(value); }
 
 closure *closure_new(vm *m, code *c, uint32_t n)

@@ -133,6 +133,8 @@ string *string_new(vm *m, const char *s, size_t n); /* s may be NULL: uninitiali
 void string_seal(string *s);                        /* recounts code points */
 tuple *tuple_new(vm *m, uint32_t n, uint32_t cap);  /* elements V_UNDEF */
 record *record_new(vm *m, uint32_t n, uint32_t cap);
+/* A new tuple or record with as many parts as v, of v's kind and names, in *out; its parts, all V_UNDEF. NULL: no memory. */
+value *container_like(vm *m, value v, value *out);
 closure *closure_new(vm *m, code *c, uint32_t n); /* retains c; captures V_UNDEF */
 slice *slice_new(vm *m, value start, value stop, value step);
 
