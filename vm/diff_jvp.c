@@ -105,8 +105,9 @@ static reg with_tangents(jvp *j, const instr *i, int only)
         if (p->attrs & A_ZERO_SKIP) continue;
         a[k] = prim1(j, linear > 1 && only < 0 ? PRIM_instantiate : PRIM_fill_parts, 2, (reg[]){a[k], i->src[k]});
     }
-    uint32_t row = i->imm == PRIM_finish ? PRIM_finish_tangent : i->imm == PRIM_instantiate ? PRIM_instantiate_tangent : i->imm;
-    return op1(j, OP_CODE_PRIM, row, i->nsrc, a);
+    reg dy = op1(j, OP_CODE_PRIM, i->imm, i->nsrc, a);
+    /* These make zeros of symbolic zero, and what does not move leaves none behind, to be multiplied by inf. */
+    return i->imm == PRIM_finish || i->imm == PRIM_instantiate ? prim1(j, PRIM_moved, 2, (reg[]){dy, a[0]}) : dy;
 }
 
 /* Whether r, of a partial derivative's text, does no more than choose: it is a condition, a number, constant piece by

@@ -512,7 +512,6 @@ static step instantiate_step(prim_call *c, value d, value x, unsigned last, valu
 }
 
 bool kern_instantiate(prim_call *c) { return walk(c, instantiate_step, c->args[0], c->args[1], 0, &c->out); }
-bool kern_instantiate_tangent(prim_call *c) { return kern_instantiate(c); }
 
 static step finish_step(prim_call *c, value d, value x, unsigned last, value *out, walk_frame *frame)
 {
@@ -546,7 +545,6 @@ bool kern_either(prim_call *c)
     c->out = cot_is_zero(c->args[0]) && cot_is_zero(c->args[1]) ? value_zero() : value_f64(1);
     return true;
 }
-bool kern_finish_tangent(prim_call *c) { return kern_finish(c); }
 
 bool kern_form(prim_call *c) { return form_of(c->vm, c->args[0], &c->out); }
 bool kern_form_shallow(prim_call *c) { return form_shallow(c->vm, c->args[0], &c->out); }
