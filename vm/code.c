@@ -590,7 +590,7 @@ static size_t count_regs(const block *k, size_t *uses)
         const instr *i = k->list[j];
         n += i->ndst + i->nsrc;
         *uses += i->nsrc;
-        for (uint32_t q = 0; q < i->nblocks; q++) n += count_regs(i->blocks[q], uses);
+        for (uint32_t q = 0; q < blocks_run(i); q++) n += count_regs(i->blocks[q], uses);
     }
     return n;
 }
@@ -602,7 +602,7 @@ static void free_regs(const block *k, reg_set *seen, reg *out, uint32_t *n)
         const instr *i = k->list[j];
         for (uint32_t q = 0; q < i->nsrc; q++)
             if (reg_set_add(seen, i->src[q])) out[(*n)++] = i->src[q];
-        for (uint32_t q = 0; q < i->nblocks; q++) free_regs(i->blocks[q], seen, out, n);
+        for (uint32_t q = 0; q < blocks_run(i); q++) free_regs(i->blocks[q], seen, out, n);
         for (uint32_t q = 0; q < i->ndst; q++) reg_set_add(seen, i->dst[q]);
     }
 }

@@ -301,7 +301,7 @@ code *code_optimise(code *c);
 bool code_is_pure_prim(const prim *p);
 /* Whether running i can do nothing but give its results: no effect and no error. */
 bool instr_cannot_fail(const instr *i);
-/* The registers used in k, or in a block inside it, and defined outside k; in order of first use. *out is
+/* The registers used in k, or in a block inside it that runs, and defined outside k; in order of first use. *out is
    in a. False when refused. Linear in the size of k. */
 bool block_free_regs(const code *c, const block *k, arena *a, reg **out, uint32_t *n);
 

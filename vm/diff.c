@@ -207,10 +207,11 @@ void clone_instr(cloner *c, const instr *i, block *into)
     builder *b = c->b;
     if (b->failed) return;
     if (c->special && c->special(c, i, into)) return;
-    instr *n = instr_new(b, (opcode)i->op, clone_imm(b, c->from, i), i->ndst, i->nsrc, i->nblocks);
+    uint32_t nblocks = c->runs_only ? blocks_run(i) : i->nblocks;
+    instr *n = instr_new(b, (opcode)i->op, clone_imm(b, c->from, i), i->ndst, i->nsrc, nblocks);
     if (!n) return;
     for (uint32_t k = 0; k < i->nsrc; k++) n->src[k] = clone_src(c, i->src[k]);
-    for (uint32_t k = 0; k < i->nblocks; k++) {
+    for (uint32_t k = 0; k < nblocks; k++) {
         block *inner = builder_block(b, 0);
         if (!inner) return;
         const block *old = i->blocks[k];
@@ -235,7 +236,7 @@ void clone_instr(cloner *c, const instr *i, block *into)
     n->flags = i->flags | b->flags;
     place(c, n, i);
     instr_lazy_copy(b, n, c->from, i);
-    if (i->ntapes) {
+    if (i->ntapes && nblocks == i->nblocks) {
         n->ntapes = i->ntapes;
         n->widths = arena_alloc(&b->c->arena, i->ntapes * sizeof *n->widths);
         if (!n->widths) {

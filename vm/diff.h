@@ -59,6 +59,7 @@ typedef struct cloner {
     bool (*special)(struct cloner *k, const instr *i, block *into);
     void *ctx;
     bool new_origins; /* copies are instructions of their own (inlined rules) */
+    bool runs_only;   /* without what blocks mean (CHECKPOINT) */
     bool fresh;       /* results get fresh registers instead of map[] entries as given */
 } cloner;
 /* Copies the instructions of `k` (without the terminator) to the end of `into`. */

@@ -487,18 +487,20 @@ void diff_loop(diff *d, const instr *i)
  * beside it (code.h) for the derivative of fwd.
  * rev: a CHECKPOINT of its own { FORCE, the block's rev }. */
 
-/* Clears the entries of everything that k defines. */
+/* Clears the entries of everything that k defines and that runs. */
 static void forget_names(const block *k, reg *map)
 {
     for (uint32_t j = 0; j < k->nparams; j++) map[k->params[j]] = REG_NONE;
     for (uint32_t n = 0; n < k->n; n++) {
         const instr *i = k->list[n];
         for (uint32_t j = 0; j < i->ndst; j++) map[i->dst[j]] = REG_NONE;
-        for (uint32_t j = 0; j < i->nblocks; j++) forget_names(i->blocks[j], map);
+        for (uint32_t j = 0; j < blocks_run(i); j++) forget_names(i->blocks[j], map);
     }
 }
 
-/* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. */
+/* The region's Code: the block's fwd as a function of what enters it, returning what rev needs. Blocks within have
+   no meaning there: a region is differentiated in its tangent alone, which has no need of it, and copies of what
+   nested blocks mean would be as many as the cube of their depth. */
 static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs *enters)
 {
     builder b;
@@ -527,7 +529,7 @@ static code *region_code(diff *d, const instr *i, scope *s, const instr *y, regs
         else {
             for (uint32_t k = 0; k < n; k++) map[r[k]] = block_param_add(&b, b.c->body, d->fb.c->reg_names[r[k]]);
             b.c->ncaptures = n;
-            cloner c = {.b = &b, .from = d->fb.c, .map = map};
+            cloner c = {.b = &b, .from = d->fb.c, .map = map, .runs_only = true};
             b.at = b.c->body;
             clone_list(&c, inside, b.c->body);
             for (uint32_t k = 0; k < s->saved.n; k++) out[k] = clone_src(&c, s->saved.of[k]);

@@ -297,56 +297,67 @@ static uint32_t results(jvp *j, const instr *i, reg **out)
     return n;
 }
 
-/* A CHECKPOINT with residuals: each is joined by its tangent, in the sources and in the meaning. */
+/* A CHECKPOINT with residuals: each is joined by its tangent, in the sources and in the meaning (which it has not
+   within a region). */
 static void jvp_block(jvp *j, const instr *i)
 {
+    bool meant = i->nblocks == 2;
     reg *dst, *src = take(j, 2 * (i->nsrc + 1) * sizeof(reg));
     uint32_t n = results(j, i, &dst), ns = 0;
-    uint16_t *widths = arena_alloc(&j->b.c->arena, 2 * (i->nsrc + 1) * sizeof *widths);
-    const instr *y = i->blocks[1]->list[i->blocks[1]->n - 1];
+    uint16_t *widths = meant ? arena_alloc(&j->b.c->arena, 2 * (i->nsrc + 1) * sizeof *widths) : NULL;
+    const instr *y = i->blocks[i->nblocks - 1]->list[i->blocks[i->nblocks - 1]->n - 1];
     uint32_t most = n + 3 * y->nsrc;
     reg *out = take(j, (most + 1) * sizeof(reg));
-    if (!src || !dst || !widths || !out) {
+    if (!src || !dst || (meant && !widths) || !out) {
         j->failed = true;
         return;
     }
-    block *place = j->b.at, *runs = nested(j, i->blocks[0], NULL, 0, i, 0), *means = builder_block(&j->b, 0);
-    if (!runs || !means) {
+    block *place = j->b.at, *runs = nested(j, i->blocks[0], NULL, 0, i, 0), *means = meant ? builder_block(&j->b, 0) : NULL;
+    if (!runs || (meant && !means)) {
         j->failed = true;
         return;
     }
-    j->b.at = means;
-    jvp_list(j, i->blocks[1]);
-    uint32_t no = 0, at = i->ndst;
-    for (uint32_t k = 0; k < i->ndst; k++) out[no++] = y->src[k];
-    for (uint32_t k = 0; k < i->ndst; k++)
-        if (j->active[i->dst[k]]) out[no++] = tangent(j, y->src[k]);
-    for (uint32_t k = 0; k < i->nsrc; at += i->widths[k++]) {
+    for (uint32_t k = 0; k < i->nsrc; k++) {
         src[ns] = i->src[k];
-        widths[ns++] = i->widths[k];
-        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
+        if (meant) widths[ns] = i->widths[k];
+        ns++;
         if (!j->active[i->src[k]]) continue;
         src[ns] = j->tan[i->src[k]];
-        widths[ns++] = (uint16_t)(2 * i->widths[k]);
-        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
-        for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = tangent(j, y->src[at + q]);
+        if (meant) widths[ns] = (uint16_t)(2 * i->widths[k]);
+        ns++;
     }
-    builder_yield(&j->b, no, out);
-    j->b.at = place;
-    instr *b = like(j, i, OP_CODE_CHECKPOINT, clone_imm(&j->b, j->f, i), n, ns, 2);
+    if (meant) {
+        j->b.at = means;
+        jvp_list(j, i->blocks[1]);
+        uint32_t no = 0, at = i->ndst;
+        for (uint32_t k = 0; k < i->ndst; k++) out[no++] = y->src[k];
+        for (uint32_t k = 0; k < i->ndst; k++)
+            if (j->active[i->dst[k]]) out[no++] = tangent(j, y->src[k]);
+        for (uint32_t k = 0; k < i->nsrc; at += i->widths[k++]) {
+            for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
+            if (!j->active[i->src[k]]) continue;
+            for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = y->src[at + q];
+            for (uint32_t q = 0; q < i->widths[k]; q++) out[no++] = tangent(j, y->src[at + q]);
+        }
+        builder_yield(&j->b, no, out);
+        j->b.at = place;
+    }
+    instr *b = like(j, i, OP_CODE_CHECKPOINT, clone_imm(&j->b, j->f, i), n, ns, i->nblocks);
     if (!b) return;
     if (n) memcpy(b->dst, dst, n * sizeof(reg));
     memcpy(b->src, src, ns * sizeof(reg));
     b->blocks[0] = runs;
-    b->blocks[1] = means;
-    b->ntapes = ns;
-    b->widths = widths;
+    if (meant) {
+        b->blocks[1] = means;
+        b->ntapes = ns;
+        b->widths = widths;
+    }
     builder_append(&j->b, place, b);
 }
 
 static void jvp_branch(jvp *j, const instr *i)
 {
-    if (i->nblocks == 2 && i->op == OP_CODE_CHECKPOINT) {
+    if (i->nsrc && i->op == OP_CODE_CHECKPOINT) {
         jvp_block(j, i);
         return;
     }

@@ -127,12 +127,13 @@ static void context_pop(vm *m)
     memory_free(&m->mem, MEM_OTHER, c->cursors, c->ncursors * sizeof *c->cursors);
 }
 
-/* Once in a program for each block: names that its policy lists and that it never gave. */
+/* Once in a program for each block: names that its policy lists and that it never gave. A replay does without what
+   its results have no need of, so a block that runs within one has its say elsewhere. */
 static void note_names(vm *m, const keep_context *c)
 {
     const block_options *o = c->r->options;
     keep *k = m->keep;
-    if (!o || o->policy != KEEP_NAMES || o->block >= m->stats.nblocks) return;
+    if (!o || o->policy != KEEP_NAMES || o->block >= m->stats.nblocks || m->mute) return;
     if (o->block >= k->nnoted) {
         uint32_t n = m->stats.nblocks;
         uint8_t *noted = memory_resize(&m->mem, MEM_OTHER, k->noted, k->nnoted, n);
