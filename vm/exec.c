@@ -697,10 +697,8 @@ not_bool:
     bad_condition(m, &r[w[1] >> 1]);
     m->fail_arg = 0;
     goto fail;
-interrupted : {
-    bool late = __atomic_exchange_n(&m->interrupt, 0, __ATOMIC_RELAXED) == INTERRUPT_TIME;
-    vm_fail(m, DIAG_INTERRUPT, late ? "the time limit is over" : "interrupted");
-}
+interrupted:
+    vm_interrupted(m);
 fail:
     f->at = w;
     if (!exec_unwind(x)) return false;

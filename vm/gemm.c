@@ -255,7 +255,10 @@ static matrix at(dtype d, matrix x, int64_t row, int64_t column)
     return x;
 }
 
-static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+/* Whether the program is to stop: what is left is not computed. */
+static bool stopped(const volatile int *stop) { return stop && __atomic_load_n(stop, __ATOMIC_RELAXED); }
+
+static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, const volatile int *stop)
 {
     const tile_set *set = chosen.tiles;
     int64_t w = d == DTYPE_F32 ? set->w32 : set->w64;
@@ -272,18 +275,25 @@ static void small(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, 
         m = n, n = s;
     }
     small_kernel *f = d == DTYPE_F32 ? set->f32 : set->f64;
-    for (int64_t p = 0; p < k; p += GEMM_BLOCK, add = true) {
+    for (int64_t p = 0; p < k && !stopped(stop); p += GEMM_BLOCK, add = true) {
         matrix ap = at(d, a, 0, p), bp = at(d, b, p, 0);
         f(m, n, k - p < GEMM_BLOCK ? k - p : GEMM_BLOCK, ap.data, a.rs, a.cs, bp.data, b.rs, b.cs, c.data, c.rs, c.cs, add);
     }
 }
 
-static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, const volatile int *stop)
 {
     rntm_t run = BLIS_RNTM_INITIALIZER;
     run.l3_sup = false; /* that path's bits depend on strides and splits */
     bli_rntm_set_num_threads(1, &run);
-    for (int64_t p = 0; p < k; p += GEMM_BLOCK, add = true) {
+    /* A call of BLIS takes about a second at most, for it cannot be interrupted. */
+    int64_t rows = (int64_t)(0x1p35 / GEMM_BLOCK) / n;
+    if (stop && rows > 0 && m > rows) {
+        for (int64_t i = 0; i < m; i += rows)
+            large(d, m - i < rows ? m - i : rows, n, k, at(d, a, i, 0), b, at(d, c, i, 0), add, stop);
+        return;
+    }
+    for (int64_t p = 0; p < k && !stopped(stop); p += GEMM_BLOCK, add = true) {
         int64_t kb = k - p < GEMM_BLOCK ? k - p : GEMM_BLOCK;
         matrix ap = at(d, a, 0, p), bp = at(d, b, p, 0);
         if (d == DTYPE_F32) {
@@ -312,6 +322,12 @@ static void zeros(dtype d, int64_t m, int64_t n, matrix c)
 
 void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path)
 {
+    gemm_until(NULL, d, m, n, k, a, b, c, add, threads, path);
+}
+
+void gemm_until(const volatile int *stop, dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads,
+                gemm_path path)
+{
     pthread_once(&chosen.once, choose);
     if (m == 0 || n == 0) return;
     if (k == 0) {
@@ -334,8 +350,8 @@ void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c
     if (parts > (int64_t)(work / (1 << 20))) parts = (int64_t)(work / (1 << 20));
     if (parts > longest / 32) parts = longest / 32;
     if (parts <= 1) {
-        if (blis) large(d, m, n, k, a, b, c, add);
-        else small(d, m, n, k, a, b, c, add);
+        if (blis) large(d, m, n, k, a, b, c, add, stop);
+        else small(d, m, n, k, a, b, c, add, stop);
         return;
     }
     int64_t each = ((longest + parts - 1) / parts + 15) / 16 * 16;
@@ -346,7 +362,7 @@ void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c
         bool rows = m > n;
         matrix ap = rows ? at(d, a, lo, 0) : a, bp = rows ? b : at(d, b, 0, lo), cp = rows ? at(d, c, lo, 0) : at(d, c, 0, lo);
         int64_t mp = rows ? hi - lo : m, np = rows ? n : hi - lo;
-        if (blis) large(d, mp, np, k, ap, bp, cp, add);
-        else small(d, mp, np, k, ap, bp, cp, add);
+        if (blis) large(d, mp, np, k, ap, bp, cp, add, stop);
+        else small(d, mp, np, k, ap, bp, cp, add, stop);
     }
 }

@@ -28,6 +28,9 @@ typedef enum gemm_path { GEMM_AUTO, GEMM_SMALL, GEMM_LARGE } gemm_path;
    elements are distinct and share no memory with a or b. GEMM_LARGE falls back to the small kernels
    where BLIS cannot be used; other paths than GEMM_AUTO are for tests and measurements. */
 void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path);
+/* The same, unless `stop` (NULL: never) is seen to be set: then C holds anything. */
+void gemm_until(const volatile int *stop, dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads,
+                gemm_path path);
 /* The kernels in use, as "skx + avx512", for --version. */
 const char *gemm_describe(void);
 /* Leaves only the named tile kernels ("avx512", "avx2", "scalar") in use when the processor has them

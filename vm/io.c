@@ -53,6 +53,9 @@ const io_format *io_format_of(prim_call *c, const char *path, bool *packed)
     return NULL;
 }
 
+/* No more is read or written at once: an interrupt is seen between pieces. */
+enum { PIECE = 16 << 20 };
+
 /* --- reading ------------------------------------------------------------------------------------- */
 
 bool io_fail(io_in *in, const char *fmt, ...)
@@ -99,8 +102,10 @@ void io_close(io_in *in)
 bool io_raw(io_in *in, void *to, size_t n, size_t *got)
 {
     ssize_t k;
-    do k = read(in->fd, to, n);
-    while (k < 0 && errno == EINTR);
+    do {
+        if (vm_interrupted(in->c->vm)) return false;
+        k = read(in->fd, to, n);
+    } while (k < 0 && errno == EINTR);
     if (k < 0) return io_fail(in, "cannot be read at byte %zu: %s", in->at, strerror(errno));
     *got = (size_t)k;
     return true;
@@ -111,7 +116,7 @@ static bool take_some(io_in *in, void *to, size_t n, size_t *got)
 {
     *got = 0;
     while (*got < n) {
-        size_t want = n - *got < 1 << 30 ? n - *got : 1 << 30, k = 0;
+        size_t want = n - *got < PIECE ? n - *got : PIECE, k = 0;
         char *at = (char *)to + *got;
         if (in->bytes) {
             k = in->size - in->at < want ? in->size - in->at : want;
@@ -288,7 +293,11 @@ bool io_create(io_out *out, prim_call *c, const char *path)
 static void write_all(io_out *out, const char *s, size_t n)
 {
     while (n > 0 && !out->failed) {
-        ssize_t k = write(out->fd, s, n);
+        if (vm_interrupted(out->c->vm)) {
+            out->failed = true;
+            return;
+        }
+        ssize_t k = write(out->fd, s, n < PIECE ? n : PIECE);
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0) out_fail(out, strerror(k < 0 ? errno : ENOSPC));
         else s += k, n -= (size_t)k;

@@ -18,7 +18,8 @@ bool window_pair(prim_call *c, uint32_t i, int axes, int64_t least, int64_t out[
     out[0] = axes == 2 ? x[0] : least, out[1] = x[n - 1];
     for (int a = 2 - axes; a < 2; a++)
         if (out[a] < least || out[a] > INT32_MAX)
-            return prim_fail(c, (int)i, DIAG_VALUE, "%s must be at least %lld, not %lld", name, (long long)least, (long long)out[a]);
+            return prim_fail(c, (int)i, DIAG_VALUE, "%s must be at %s %lld, not %lld", name, out[a] < least ? "least" : "most",
+                             (long long)(out[a] < least ? least : INT32_MAX), (long long)out[a]);
     return true;
 }
 
@@ -123,7 +124,7 @@ COLUMNS(double)
 
 typedef enum conv_face { CONV_Y, CONV_X, CONV_W } conv_face;
 
-static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y, char *columns)
+static void conv_image(const volatile int *stop, const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y, char *columns)
 {
     int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], in = v->w.in[0] * v->w.in[1],
             e = dtype_size[d];
@@ -133,10 +134,10 @@ static void conv_image(const conv *v, dtype d, conv_face face, int64_t i, int64_
         if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, false);
         else columns_double(v, (void *)x, (void *)columns, false);
     }
-    if (face == CONV_Y) gemm(d, v->oo, places, inside, mw, cols, my, false, 1, GEMM_AUTO);
-    else if (face == CONV_W) gemm(d, v->oo, inside, places, my, (matrix){columns, 1, places}, mw, true, 1, GEMM_AUTO);
+    if (face == CONV_Y) gemm_until(stop, d, v->oo, places, inside, mw, cols, my, false, 1, GEMM_AUTO);
+    else if (face == CONV_W) gemm_until(stop, d, v->oo, inside, places, my, (matrix){columns, 1, places}, mw, true, 1, GEMM_AUTO);
     else {
-        gemm(d, inside, places, v->oo, (matrix){w, 1, inside}, my, cols, false, 1, GEMM_AUTO);
+        gemm_until(stop, d, inside, places, v->oo, (matrix){w, 1, inside}, my, cols, false, 1, GEMM_AUTO);
         if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, true);
         else columns_double(v, (void *)x, (void *)columns, true);
     }
@@ -152,15 +153,17 @@ static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void 
     size_t each = ((size_t)(inside * places) * dtype_size[d] + 127) / 64 * 64;
     char *columns = memory_array_alloc(&c->vm->mem, each * (size_t)threads);
     if (!columns) return vm_out_of_memory(c->vm);
+    const volatile int *stop = &c->vm->interrupt;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t j = 0; j < jobs; j++) {
+        if (STOPPED(stop)) continue;
         char *own = columns + each * (size_t)omp_get_thread_num();
-        if (face != CONV_W) conv_image(v, d, face, j / v->groups, j % v->groups, x, w, y, own);
+        if (face != CONV_W) conv_image(stop, v, d, face, j / v->groups, j % v->groups, x, w, y, own);
         else /* sums over images: in their order */
-            for (int64_t i = 0; i < v->n; i++) conv_image(v, d, face, i, j, x, w, y, own);
+            for (int64_t i = 0; i < v->n && !STOPPED(stop); i++) conv_image(stop, v, d, face, i, j, x, w, y, own);
     }
     memory_array_free(&c->vm->mem, columns, each * (size_t)threads);
-    return true;
+    return !vm_interrupted(c->vm);
 }
 
 static dtype float_dtype(prim_call *c, const shaped *a, const shaped *b)

@@ -21,6 +21,7 @@ typedef struct product {
     int64_t shape[RANK_MAX], sa[RANK_MAX], sb[RANK_MAX], sc[RANK_MAX];
     int sum; /* axes summed over */
     int64_t sum_shape[RANK_MAX], sum_a[RANK_MAX], sum_b[RANK_MAX];
+    const volatile int *stop; /* set: the program is to stop */
 } product;
 
 static void product_batch(product *p, int64_t size, int64_t sa, int64_t sb, int64_t sc)
@@ -43,12 +44,12 @@ static matrix shifted(dtype d, matrix x, int64_t offset)
 }
 
 /* c: [m, n] = (add ? c : 0) + a @ b on whole numbers; false when a product or sum leaves 64 bits. */
-static bool gemm_i64(int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
+static bool gemm_i64(const volatile int *stop, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add)
 {
     const int64_t *x = a.data, *y = b.data;
     int64_t *z = c.data;
     bool over = false;
-    for (int64_t i = 0; i < m; i++) {
+    for (int64_t i = 0; i < m && !STOPPED(stop); i++) {
         if (!add)
             for (int64_t j = 0; j < n; j++) z[i * c.rs + j * c.cs] = 0;
         for (int64_t p = 0; p < k; p++) {
@@ -75,10 +76,10 @@ static bool product_one(const product *p, matrix a, matrix b, matrix c, int thre
     }
     do {
         matrix x = shifted(p->d, a, oa), y = shifted(p->d, b, ob);
-        if (p->d != DTYPE_I64) gemm(p->d, p->m, p->n, p->k, x, y, c, add, threads, GEMM_AUTO);
-        else if (!gemm_i64(p->m, p->n, p->k, x, y, c, add)) return false;
+        if (p->d != DTYPE_I64) gemm_until(p->stop, p->d, p->m, p->n, p->k, x, y, c, add, threads, GEMM_AUTO);
+        else if (!gemm_i64(p->stop, p->m, p->n, p->k, x, y, c, add)) return false;
         add = true;
-    } while (odometer(p->sum, p->sum_shape, at, p->sum_a, &oa, p->sum_b, &ob));
+    } while (!STOPPED(p->stop) && odometer(p->sum, p->sum_shape, at, p->sum_a, &oa, p->sum_b, &ob));
     return true;
 }
 
@@ -117,9 +118,10 @@ static bool product_item(const product *p, int64_t i, int threads)
     return product_one(p, shifted(p->d, p->a, oa), shifted(p->d, p->b, ob), shifted(p->d, p->c, oc), threads);
 }
 
-/* False when whole numbers overflowed. */
-static bool product_run(const vm *m, product *p)
+/* False when whole numbers overflowed, or with the error set when the program is to stop. */
+static bool product_run(vm *m, product *p)
 {
+    p->stop = &m->interrupt;
     product_collapse(p);
     int64_t count = shape_size(p->batch, p->shape);
     if (count == 0 || p->m == 0 || p->n == 0) return true;
@@ -129,11 +131,11 @@ static bool product_run(const vm *m, product *p)
     bool fine = true;
     if (over == 1) { /* even a team of one costs system calls */
         for (int64_t i = 0; i < count; i++) fine = product_item(p, i, threads) && fine;
-        return fine;
+        return !vm_interrupted(m) && fine;
     }
 #pragma omp parallel for schedule(static) num_threads(over) reduction(&& : fine)
     for (int64_t i = 0; i < count; i++) fine = product_item(p, i, 1) && fine;
-    return fine;
+    return !vm_interrupted(m) && fine;
 }
 
 /* --- operands ---------------------------------------------------------------------------------- */
@@ -297,6 +299,10 @@ static void *running_data(running *r, bool *add)
 }
 static bool running_give(prim_call *c, running *r, weakness w)
 {
+    if (c->vm->error) {
+        if (r->apart.data) result_drop(c, &r->apart);
+        return result_drop(c, &r->to);
+    }
     if (r->apart.data) {
         for (int64_t i = 0; i < r->to.size; i++) {
             double x = read_f64(r->apart.dtype, r->apart.data, i);

@@ -482,6 +482,11 @@ void *arena_alloc(arena *a, size_t bytes)
     if (!head || head->bytes - head->used < want) {
         size_t size = head ? head->bytes * 2 : CHUNK_FIRST;
         if (size > CHUNK_MOST) size = CHUNK_MOST;
+        bool compiles = a->tag == MEM_CODE || a->tag == MEM_AST;
+        if (compiles && a->m->stop && __atomic_load_n(a->m->stop, __ATOMIC_RELAXED)) {
+            a->refused = true;
+            return NULL;
+        }
         bool alone = want > size / 2;
         if (alone) size = sizeof *head + want;
         struct arena_chunk *fresh = memory_alloc(a->m, a->tag, size);

@@ -46,6 +46,8 @@ typedef struct memory {
     size_t refused_live; /* bytes of MEM_ARRAY then, if the budget refused it; else SIZE_MAX */
     uint64_t count;      /* allocations made so far */
     uint64_t fail_at;    /* refuse the allocation with this count (tests); 0: never */
+    const volatile int *stop; /* not NULL: while it is set, arenas of Code and of trees get nothing more, so that a
+                       compilation ends */
     bool no_pool;        /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
                        first array buffer is asked for, later changes have no effect */
     struct mem_pool *pool;

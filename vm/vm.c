@@ -34,6 +34,7 @@ vm *vm_open(const vm_config *config)
     }
     *m = (vm){.mem = mem, .config = config ? *config : vm_config_default(), .fail_arg = -1};
     m->mem.no_pool = !m->config.pool;
+    m->mem.stop = &m->interrupt;
     if (m->config.limit) m->mem.limit = m->config.limit;
     m->mem.evict = budget_evict;
     m->mem.evict_ctx = m;
@@ -134,7 +135,7 @@ static const char *size_text(size_t n, char out[32])
 
 bool vm_out_of_memory(vm *m)
 {
-    if (m->error) return false;
+    if (m->error || vm_interrupted(m)) return false;
     char asked[32], live[32], limit[32];
     size_text(m->mem.refused, asked);
     size_text(m->mem.live_all, live);
@@ -149,6 +150,14 @@ bool vm_out_of_memory(vm *m)
         return vm_fail(m, DIAG_MEMORY, "out of memory: %s more were needed, %s are in use, and the limit is %s", asked, live, limit);
     }
     return vm_fail(m, DIAG_MEMORY, "out of memory: %s more were needed and %s are in use", asked, live);
+}
+
+bool vm_interrupted(vm *m)
+{
+    if (!INTERRUPTED(m)) return false;
+    bool late = __atomic_exchange_n(&m->interrupt, 0, __ATOMIC_RELAXED) == INTERRUPT_TIME;
+    vm_fail(m, DIAG_INTERRUPT, late ? "the time limit is over" : "interrupted");
+    return true;
 }
 
 void vm_help(vm *m, const char *fmt, ...)

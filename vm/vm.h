@@ -13,7 +13,8 @@ typedef struct random_state {
 
 /* Why vm->interrupt is set. */
 enum { INTERRUPT_USER = 1, INTERRUPT_TIME };
-#define INTERRUPTED(m) __atomic_load_n(&(m)->interrupt, __ATOMIC_RELAXED)
+#define STOPPED(flag) __atomic_load_n((flag), __ATOMIC_RELAXED)
+#define INTERRUPTED(m) STOPPED(&(m)->interrupt)
 
 /* What the host (lang/, tests, embedding programs) provides. */
 typedef struct vm_config {
@@ -120,7 +121,9 @@ vm_config vm_config_default(void);
 
 /* Sets vm->error (unless one is set already) and returns false. */
 bool vm_fail(vm *m, diag_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-bool vm_out_of_memory(vm *m);                                                    /* says what was asked for, the limit, and what is live */
+bool vm_out_of_memory(vm *m);                                                    /* says what was asked for, the limit, and what is live; or that the program is to stop */
+/* True, with the error set and the flag taken, when the program is to stop: for whatever runs long by itself. */
+bool vm_interrupted(vm *m);
 void vm_help(vm *m, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* to the error just set */
 void vm_note(vm *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A note or warning to the host now. */
