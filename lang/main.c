@@ -1,6 +1,7 @@
 /* main.c: the command line. Options first, then what to run; see `usage`. */
 #include "command.h"
 #include "deadline.h"
+#include "options.h"
 #include "signals.h"
 #include "view.h"
 #include <errno.h>
@@ -27,20 +28,18 @@ static const char usage[] = "usage: replay                      the REPL (on a t
                             "       all of these: -o FILE.svg, .json, .txt (graph: .dot) writes it there;\n"
                             "       --save=nothing, everything, dots or dots_no_batch is tried for every block\n"
                             "       replay spec                 prints the builtins and the opcodes, as in SPEC.md\n"
-                            "options:\n"
-                            "  --budget SIZE   live arrays never take more (64MB, 1GiB); what does not fit is computed again\n"
-                            "  --limit SIZE    nothing the program holds takes more\n"
-                            "  --time SECONDS  the program runs no longer\n"
-                            "  --max-output SIZE  it prints no more\n"
-                            "  --no-files      it neither reads nor writes files, nor sees the environment\n"
-                            "  --float f32|f64 dtype of the program's floats (f64)\n"
-                            "  --threads N     threads of array operations (as many as the machine has)\n"
-                            "  --seed N        of random numbers (0)\n"
-                            "  --trace-nan     stop at the operation that makes the first nan or inf\n"
-                            "  --stats[=json]  a summary of the run on standard error\n"
-                            "  --profile       time and bytes by source line and primitive, on standard error\n"
-                            "  --no-optimise   run the Code as it was written\n"
-                            "  --help, --version\n";
+                            "options:\n";
+
+static void print_usage(void)
+{
+    fputs(usage, stdout);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option_row *r = &option_rows[i];
+        char name[64];
+        snprintf(name, sizeof name, "%s%s%s", r->name, *r->value ? " " : "", r->value);
+        printf("  %-18s %s\n", name, r->help);
+    }
+}
 
 static int wrong(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static int wrong(const char *fmt, ...)
@@ -94,7 +93,7 @@ typedef struct command_line {
 } command_line;
 
 /* The value of `--name=value` or of `--name value`; NULL when argv[*i] is another option. */
-static const char *option(int argc, char **argv, int *i, const char *name, bool *missing)
+static const char *value_of(int argc, char **argv, int *i, const char *name, bool *missing)
 {
     size_t n = strlen(name);
     const char *a = argv[*i];
@@ -110,65 +109,101 @@ const char *lapack_describe(void); /* vm/lapack.h, without what it includes */
 
 static void version(void) { printf("replay %s\n%s\n", REPLAY_VERSION, lapack_describe()); }
 
+/* A whole number within its range, for an option. */
+static bool whole_option(command_line *l, const option_row *r, const char *v, uint64_t least, uint64_t most, uint64_t *out)
+{
+    if (whole_of(v, most, out) && *out >= least) return true;
+    l->done = most == UINT64_MAX ? wrong("%s needs a whole number, not `%s`", r->name, v)
+                                 : wrong("%s needs a whole number from %llu to %llu, not `%s`", r->name, (unsigned long long)least,
+                                         (unsigned long long)most, v);
+    return false;
+}
+
+static void size_option(command_line *l, const option_row *r, const char *v, const char *example, size_t *out)
+{
+    if (!size_of(v, out)) l->done = wrong("%s needs a size such as %s, not `%s`", r->name, example, v);
+}
+
+static void set_option(command_line *l, option_id id, const char *v)
+{
+    vm_config *c = &l->config;
+    const option_row *r = &option_rows[id];
+    uint64_t n;
+    char *end = NULL;
+    switch (id) {
+    case OPTION_BUDGET: size_option(l, r, v, "64MB", &c->budget); return;
+    case OPTION_LIMIT: size_option(l, r, v, "1GiB", &c->limit); return;
+    case OPTION_MAX_OUTPUT: size_option(l, r, v, "1MB", &c->output_limit); return;
+    case OPTION_TIME:
+        l->seconds = *v >= '0' && *v <= '9' ? strtod(v, &end) : 0;
+        if (!end || *end || !(l->seconds > 0 && l->seconds < 1e9)) l->done = wrong("--time needs a number of seconds, not `%s`", v);
+        return;
+    case OPTION_NO_FILES: c->no_files = true; return;
+    case OPTION_FLOAT:
+        if (!strcmp(v, "f32")) c->float_dtype = DTYPE_F32;
+        else if (!strcmp(v, "f64")) c->float_dtype = DTYPE_F64;
+        else l->done = wrong("--float is f32 or f64, not `%s`", v);
+        return;
+    case OPTION_THREADS:
+        if (whole_option(l, r, v, 1, 4096, &n)) c->threads = (int)n;
+        return;
+    case OPTION_SEED:
+        if (whole_option(l, r, v, 0, UINT64_MAX, &n)) c->seed = n;
+        return;
+    case OPTION_TRACE_NAN: c->trace_nan = true; return;
+    case OPTION_STATS: l->run.stats = true; return;
+    case OPTION_STATS_JSON: l->run.stats_json = true; return;
+    case OPTION_PROFILE: c->profile = true; return;
+    case OPTION_NO_OPTIMISE: c->optimise = c->fuse = false; return;
+    case OPTION_NO_FUSE: c->fuse = false; return;
+    case OPTION_NO_POOL: c->pool = false; return;
+    case OPTION_HELP:
+        print_usage();
+        l->done = 0;
+        return;
+    case OPTION_VERSION:
+        version();
+        l->done = 0;
+        return;
+    case OPTION_COUNT: return;
+    }
+}
+
+static void unknown_option(command_line *l, const char *a)
+{
+    const char *known[OPTION_COUNT];
+    for (int i = 0; i < OPTION_COUNT; i++) known[i] = option_rows[i].name;
+    const char *near = nearest_name(a, known, OPTION_COUNT);
+    l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
+}
+
 static void read_options(int argc, char **argv, command_line *l)
 {
     int i = 1;
     for (; i < argc && l->done < 0; i++) {
-        const char *a = argv[i], *v;
+        const char *a = argv[i], *v = NULL;
         bool missing = false;
-        uint64_t n;
         if (a[0] != '-' || !a[1]) break;
         if (!strcmp(a, "--")) {
             i++;
             break;
         }
-        if (!strcmp(a, "--help") || !strcmp(a, "-h")) {
-            fputs(usage, stdout);
-            l->done = 0;
-        } else if (!strcmp(a, "--version")) {
-            version();
-            l->done = 0;
-        } else if (!strcmp(a, "--trace-nan")) l->config.trace_nan = true;
-        else if (!strcmp(a, "--no-optimise") || !strcmp(a, "--no-opt")) l->config.optimise = l->config.fuse = false;
-        else if (!strcmp(a, "--profile")) l->config.profile = true;
-        else if (!strcmp(a, "--no-fuse")) l->config.fuse = false;
-        else if (!strcmp(a, "--no-pool")) l->config.pool = false;
-        else if (!strcmp(a, "--no-files")) l->config.no_files = true;
-        else if (!strcmp(a, "--stats")) l->run.stats = true;
-        else if (!strcmp(a, "--stats=json")) l->run.stats_json = true;
-        else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a);
-        else if ((v = option(argc, argv, &i, "-e", &missing))) {
+        if ((v = value_of(argc, argv, &i, "-e", &missing))) {
             l->code = v;
             i++;
             if (missing) l->done = wrong("%s needs code", a);
             break;
-        } else if ((v = option(argc, argv, &i, "--budget", &missing))) {
-            if (!size_of(v, &l->config.budget)) l->done = wrong("--budget needs a size such as 64MB, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--limit", &missing))) {
-            if (!size_of(v, &l->config.limit)) l->done = wrong("--limit needs a size such as 1GiB, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--time", &missing))) {
-            char *end = NULL;
-            l->seconds = *v >= '0' && *v <= '9' ? strtod(v, &end) : 0;
-            if (!end || *end || !(l->seconds > 0 && l->seconds < 1e9)) l->done = wrong("--time needs a number of seconds, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--max-output", &missing))) {
-            if (!size_of(v, &l->config.output_limit)) l->done = wrong("--max-output needs a size such as 1MB, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--float", &missing))) {
-            if (!strcmp(v, "f32")) l->config.float_dtype = DTYPE_F32;
-            else if (!strcmp(v, "f64")) l->config.float_dtype = DTYPE_F64;
-            else l->done = wrong("--float is f32 or f64, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--threads", &missing))) {
-            if (whole_of(v, 4096, &n) && n) l->config.threads = (int)n;
-            else l->done = wrong("--threads needs a whole number from 1 on, not `%s`", v);
-        } else if ((v = option(argc, argv, &i, "--seed", &missing))) {
-            if (whole_of(v, UINT64_MAX, &n)) l->config.seed = n;
-            else l->done = wrong("--seed needs a whole number, not `%s`", v);
-        } else {
-            static const char *const known[] = {"--budget",  "--limit",       "--time",      "--max-output", "--no-files",   "--float",
-                                                "--threads", "--seed",        "--trace-nan", "--stats",      "--stats=json", "--profile",
-                                                "--no-pool", "--no-optimise", "--no-fuse",   "--help",       "--version"};
-            const char *near = nearest_name(a, known, sizeof known / sizeof *known);
-            l->done = near ? wrong("unknown option %s; did you mean %s?", a, near) : wrong("unknown option %s", a);
         }
+        if (!strcmp(a, "-h")) a = "--help";
+        if (!strcmp(a, "--no-opt")) a = "--no-optimise";
+        int id = 0;
+        for (; id < OPTION_COUNT; id++) {
+            const option_row *r = &option_rows[id];
+            if (*r->value ? (v = value_of(argc, argv, &i, r->name, &missing)) != NULL : !strcmp(a, r->name)) break;
+        }
+        if (id < OPTION_COUNT) set_option(l, (option_id)id, v);
+        else if (!strncmp(a, "--stats=", 8)) l->done = wrong("%s: only json is known after `--stats=`", a);
+        else unknown_option(l, a);
     }
     l->next = i;
 }
