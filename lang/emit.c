@@ -178,10 +178,13 @@ reg emit_ref(emitter *e, ref r, symbol name, span at)
 
 /* --- contracts --------------------------------------------------------------------------------- */
 
-static uint32_t var_named(const function *f, symbol name)
+/* `from`: where to look first, which is behind the one before. */
+static uint32_t var_named(const function *f, symbol name, uint32_t *from)
 {
-    for (uint32_t i = 0; i < f->nvars; i++)
-        if (f->vars[i].name == name) return i;
+    for (uint32_t n = 0, i = *from; n < f->nvars; n++, i++) {
+        if (i >= f->nvars) i = 0;
+        if (f->vars[i].name == name) return *from = i + 1, i;
+    }
     return UINT32_MAX;
 }
 
@@ -189,11 +192,13 @@ static uint32_t size_named(emitter *e, contract_list *l, symbol name)
 {
     for (uint32_t i = 0; i < l->nnames; i++)
         if (l->names[i] == name) return i;
-    symbol *names = emit_take(e, (l->nnames + 1) * sizeof *names);
-    if (!names) return 0;
-    if (l->nnames) memcpy(names, l->names, l->nnames * sizeof *names);
-    names[l->nnames] = name;
-    l->names = names;
+    if ((l->nnames & (l->nnames - 1)) == 0) { /* full: room for twice as many */
+        symbol *names = emit_take(e, (2 * l->nnames + 1) * sizeof *names);
+        if (!names) return 0;
+        if (l->nnames) memcpy(names, l->names, l->nnames * sizeof *names);
+        l->names = names;
+    }
+    l->names[l->nnames] = name;
     return l->nnames++;
 }
 
@@ -243,8 +248,9 @@ static void emit_contracts(emitter *e, contract_list *l, reg **sizes)
     instr *k = emit_op(e, OP_CODE_CONTRACT, builder_contracts(&f->b, l), l->nnames, n, src);
     if (!k) return;
     *sizes = k->dst;
+    uint32_t from = 0;
     for (i = 0; i < l->nnames; i++) {
-        uint32_t var = var_named(f->fn, l->names[i]);
+        uint32_t var = var_named(f->fn, l->names[i], &from);
         if (var != UINT32_MAX) emit_assign_var(e, var, k->dst[i], false);
     }
 }

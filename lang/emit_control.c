@@ -31,6 +31,17 @@ static bool always_jumps(const node *n)
     }
 }
 
+/* An `if` with so many `else if`s that it is emitted in pieces. */
+enum { ARMS_MOST = 100 };
+
+static bool chain_is_long(const node *n)
+{
+    uint32_t arms = 0;
+    for (; n && n->kind == N_IF; n = n->c)
+        if (++arms > ARMS_MOST) return true;
+    return false;
+}
+
 enum { REST_AFTER, REST_IN_ELSE, REST_IN_THEN, REST_NOWHERE };
 
 static int rest_goes(const node *n)
@@ -140,7 +151,7 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
         if (f->top->dead) break;
         /* Guards within guards come to an end: from here on they follow one another. */
         if (f->top->guards >= GUARDS_MAX && f->top->pending) region_close_guards(e, REG_NONE);
-        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && rest_goes(n) != REST_AFTER) return emit_if(e, n, n->next, want, tail);
+        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && !chain_is_long(n) && rest_goes(n) != REST_AFTER) return emit_if(e, n, n->next, want, tail);
         if (n->kind == N_RETURN) {
             emit_at(e, n->at, n->at.lo);
             reg r = n->a ? emit_expr(e, n->a) : emit_const(e, value_none());
@@ -161,6 +172,20 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
 
 /* --- branches --------------------------------------------------------------------------------- */
 
+static bool states_room(emitter *e, uint32_t n)
+{
+    emit_fn *f = e->f;
+    if (n <= f->nstates) return true;
+    uint32_t more = n * 2;
+    struct state *s = emit_take(e, more * sizeof *s);
+    if (!s) return false;
+    memcpy(s, f->states, f->nstates * sizeof *s);
+    for (uint32_t i = f->nstates; i < more; i++) s[i] = (struct state){REG_NONE, 0, false};
+    f->states = s;
+    f->nstates = more;
+    return true;
+}
+
 typedef struct level {
     struct level *outer;
     region other;
@@ -169,43 +194,104 @@ typedef struct level {
     node *n;
 } level;
 
+/* Opens the next `if` of a chain: its condition, its arm (with `rest` behind it, if that goes there), and the
+   block of its `else`. `done`, unless it is UINT32_MAX, is set in the arm. */
+static bool arm_open(emitter *e, level **in, node *n, node *rest, bool want, bool tail, uint32_t done)
+{
+    emit_fn *f = e->f;
+    if (!emit_enter(e, n->at)) return false;
+    level *l = emit_take(e, sizeof *l);
+    if (!l) return false;
+    l->outer = *in;
+    l->n = n;
+    *in = l;
+    emit_at(e, n->at, n->op_at.lo);
+    l->cond = emit_expr(e, n->a);
+    region_due(e);
+    region then;
+    region_open(e, &then, builder_block(&f->b, 0), tail);
+    if (done != UINT32_MAX) region_set(e, done, build_const(&f->b, value_bool(true)), false, true);
+    reg v = emit_body(e, n->b, want && !rest, tail && !rest);
+    if (rest && !f->top->dead) v = emit_statements(e, rest, want, tail);
+    l->then = region_close(e, v);
+    region_open(e, &l->other, builder_block(&f->b, 0), tail);
+    return !e->failed;
+}
+
+/* Closes the chain; `result` is the value of the last `else`. */
+static reg arms_close(emitter *e, level *in, reg result, bool want)
+{
+    for (; in && !e->failed; in = in->outer) {
+        outcome other = region_close(e, result);
+        result = join_arms(e, in->cond, &in->then, &other, want, in->n->at, in->n->a->at.lo);
+    }
+    return result;
+}
+
+/* Blocks of Code nest as deep as a chain is long, so a long one becomes chains that follow one another, each
+   entered when no arm of those before was. */
+static reg emit_long_if(emitter *e, node *n, bool want, bool tail)
+{
+    emit_fn *f = e->f;
+    uint32_t done = f->nvars + FLAGS_PER_FUNCTION + f->loops * FLAGS_PER_LOOP;
+    if (!states_room(e, done + FLAGS_PER_LOOP)) return 0;
+    f->loops++; /* the place of a loop's flags is taken */
+    region_set(e, done, emit_const(e, value_bool(false)), false, true);
+    reg result = REG_NONE;
+    for (bool first = true; n && !e->failed; first = false) {
+        level *in = NULL;
+        uint32_t depth = f->depth;
+        emit_at(e, n->at, n->op_at.lo);
+        region_due(e);
+        if (!first) {
+            level *l = emit_take(e, sizeof *l);
+            if (!l) break;
+            *l = (level){.n = n, .cond = f->states[done].now};
+            region then;
+            region_open(e, &then, builder_block(&f->b, 0), false);
+            l->then = region_close(e, result);
+            region_open(e, &l->other, builder_block(&f->b, 0), false);
+            in = l;
+        }
+        /* A value that is returned goes by the flags: an arm of the function's last statement, too, goes on. */
+        for (uint32_t arms = 0; n && n->kind == N_IF && arms < ARMS_MOST; arms++, n = n->c)
+            if (!arm_open(e, &in, n, NULL, want, false, done)) break;
+        if (e->failed) break;
+        result = REG_NONE;
+        if (n && n->kind != N_IF) {
+            result = emit_body(e, n, want, false);
+            n = NULL;
+        }
+        result = arms_close(e, in, result, want);
+        f->depth = depth;
+    }
+    f->loops--;
+    if (tail && want && !e->failed) region_due(e); /* within the guard is the value of having come so far */
+    return result;
+}
+
 /* An `if` with its `else if`s, innermost last; `rest` are the statements that follow it in its list,
    when they go into one of the arms. */
 reg emit_if(emitter *e, node *n, node *rest, bool want, bool tail)
 {
     emit_fn *f = e->f;
+    if (chain_is_long(n)) return emit_long_if(e, n, want, tail);
     int where = rest ? rest_goes(n) : REST_AFTER; /* nowhere: it is not reached */
     level *in = NULL;
     reg result = REG_NONE;
     uint32_t depth = f->depth;
     if (rest) f->merges++;
-    for (; !e->failed; n = n->c) {
-        if (!emit_enter(e, n->at)) break;
-        level *l = emit_take(e, sizeof *l);
-        if (!l) break;
-        l->outer = in;
-        l->n = n;
-        in = l;
-        emit_at(e, n->at, n->op_at.lo);
-        l->cond = emit_expr(e, n->a);
-        region_due(e);
-        region then;
-        region_open(e, &then, builder_block(&f->b, 0), tail);
-        bool more = where == REST_IN_THEN;
-        reg v = emit_body(e, n->b, want && !more, tail && !more);
-        if (more && !f->top->dead) v = emit_statements(e, rest, want, tail);
-        l->then = region_close(e, v);
-        region_open(e, &l->other, builder_block(&f->b, 0), tail);
-        if (n->c && n->c->kind == N_IF) continue;
-        more = where == REST_IN_ELSE;
+    while (arm_open(e, &in, n, where == REST_IN_THEN ? rest : NULL, want, tail, UINT32_MAX)) {
+        if (n->c && n->c->kind == N_IF) {
+            n = n->c;
+            continue;
+        }
+        bool more = where == REST_IN_ELSE;
         if (n->c) result = emit_body(e, n->c, want && !more, tail && !more);
         if (more && !f->top->dead) result = emit_statements(e, rest, want, tail);
         break;
     }
-    for (; in && !e->failed; in = in->outer) {
-        outcome other = region_close(e, result);
-        result = join_arms(e, in->cond, &in->then, &other, want, in->n->at, in->n->a->at.lo);
-    }
+    result = arms_close(e, in, result, want);
     if (rest) f->merges--;
     f->depth = depth;
     return result;
@@ -237,20 +323,6 @@ static carried *carried_of(emitter *e, const loop_info *info, uint32_t *n)
     }
     for (uint32_t i = 0; i < *n; i++) of[i].maybe = f->states[of[i].var].maybe || f->states[of[i].var].now == REG_NONE;
     return of;
-}
-
-static bool states_room(emitter *e, uint32_t n)
-{
-    emit_fn *f = e->f;
-    if (n <= f->nstates) return true;
-    uint32_t more = n * 2;
-    struct state *s = emit_take(e, more * sizeof *s);
-    if (!s) return false;
-    memcpy(s, f->states, f->nstates * sizeof *s);
-    for (uint32_t i = f->nstates; i < more; i++) s[i] = (struct state){REG_NONE, 0, false};
-    f->states = s;
-    f->nstates = more;
-    return true;
 }
 
 typedef struct looping {

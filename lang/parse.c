@@ -24,7 +24,7 @@ diag *error_at(parse_state *ps, uint32_t lo, uint32_t hi, const char *fmt, ...)
     va_list ap;
     text t;
     diag *d = NULL;
-    if (ps->no_memory) return NULL;
+    if (ps->no_memory || ps->errors >= ERRORS_MAX) return NULL;
     text_open(&t, ps->m);
     va_start(ap, fmt);
     text_vprintf(&t, fmt, ap);

@@ -20,17 +20,15 @@ static uint32_t *reserve_results(flat *f, const instr *i)
     uint32_t *to = flat_take(f, i->ndst * sizeof *to);
     for (uint32_t d = 0; to && d < i->ndst && !f->failed; d++) {
         uint32_t h = f->hint[i->dst[d]];
-        if (h != SLOT_NONE && !(f->state[h] & OCCUPIED)) {
-            bool twice = false;
-            for (uint32_t e = 0; e < d; e++) twice |= to[e] == h;
-            if (!twice) {
-                to[d] = h;
-                flat_set_state(f, h, f->state[h] + RESERVED);
-                continue;
-            }
+        if (h != SLOT_NONE && !(f->state[h] & (OCCUPIED | CHOSEN))) {
+            to[d] = h;
+            flat_set_state(f, h, f->state[h] + RESERVED);
+            f->state[h] |= CHOSEN;
+            continue;
         }
         to[d] = flat_slot_new(f, RESERVED);
     }
+    for (uint32_t d = 0; to && d < i->ndst && !f->failed; d++) f->state[to[d]] &= ~CHOSEN;
     return to;
 }
 
@@ -389,12 +387,12 @@ static void flat_list(flat *f, const live_block *b)
 
 static void entry_slots(flat *f, const live_block *body, uint32_t *entry)
 {
-    for (uint32_t k = 0; k < body->b->nparams; k++) entry[k] = 0;
-    for (const drop *d = body->start; d; d = d->next)
-        for (uint32_t k = 0; k < body->b->nparams; k++)
-            if (body->b->params[k] == d->r) entry[k] = SLOT_NONE;
-    for (uint32_t k = 0; k < body->b->nparams; k++)
-        if (entry[k] != SLOT_NONE) entry[k] = flat_define(f, body->b->params[k]);
+    for (const drop *d = body->start; d; d = d->next) f->plain[d->r] = 1; /* not in use yet */
+    for (uint32_t k = 0; k < body->b->nparams; k++) {
+        reg r = body->b->params[k];
+        entry[k] = f->plain[r] ? SLOT_NONE : flat_define(f, r);
+    }
+    for (const drop *d = body->start; d; d = d->next) f->plain[d->r] = 0;
 }
 
 /* A forward pass of a gradient, or its tangent. */

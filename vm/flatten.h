@@ -6,6 +6,7 @@
 
 #define OCCUPIED 1u /* a live register is here; the rest of the state counts reservations */
 #define RESERVED 2u
+#define CHOSEN 0x80000000u /* while the results of one construct are given slots: it has this one already */
 
 typedef struct flat {
     vm *m;

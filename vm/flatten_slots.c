@@ -239,34 +239,38 @@ void flat_moves(flat *f, move *v, uint32_t n)
         f->traffic[v[k].to].writer = k + 1;
         left++;
     }
-    for (uint32_t first = 0, k = 0; left && !f->failed; k = first) {
-        /* In order, what nothing waits for; then what that set free behind; then a cycle is broken. */
-        uint32_t waiting = 0;
-        for (; k < n && left; k++) {
-            if (v[k].done || f->traffic[v[k].to].reads) continue;
-            move_emit(f, &v[k]);
-            left--;
-            uint32_t j = unblocked(f, v, v[k].from);
-            if (j < k) queue[waiting++] = j;
-        }
-        for (uint32_t q = 0; q < waiting; q++) {
-            move_emit(f, &v[queue[q]]);
-            left--;
-            uint32_t j = unblocked(f, v, v[queue[q]].from);
-            if (j != SLOT_NONE) queue[waiting++] = j;
-        }
-        while (first < n && v[first].done) first++;
-        if (!left) break;
-        uint32_t t = flat_slot_new(f, OCCUPIED), from = v[first].from; /* one value of the cycle is set aside */
+    /* In order, what nothing waits for; then what that set free behind. */
+    uint32_t waiting = 0;
+    for (uint32_t k = 0; k < n && left; k++) {
+        if (v[k].done || f->traffic[v[k].to].reads) continue;
+        move_emit(f, &v[k]);
+        left--;
+        uint32_t j = unblocked(f, v, v[k].from);
+        if (j < k) queue[waiting++] = j;
+    }
+    for (uint32_t q = 0; q < waiting; q++) {
+        move_emit(f, &v[queue[q]]);
+        left--;
+        uint32_t j = unblocked(f, v, v[queue[q]].from);
+        if (j != SLOT_NONE) queue[waiting++] = j;
+    }
+    /* What is left are cycles, for each slot that is still to be written is still to be read: there are as many of
+       the ones as of the others, so each is read once. One value of each cycle is set aside. */
+    for (uint32_t first = 0; left && !f->failed; first++) {
+        if (v[first].done) continue;
+        uint32_t t = flat_slot_new(f, OCCUPIED), from = v[first].from;
         temp[temps++] = t;
         flat_op(f, v[first].last ? RUN_MOVE : RUN_COPY);
         flat_word(f, t);
         flat_word(f, from << 1 | v[first].last);
-        f->traffic[t].reads = f->traffic[from].reads;
+        f->traffic[t].reads = 1;
         f->traffic[from].reads = 0;
         f->traffic[from].last = f->traffic[from].stays = false;
-        for (uint32_t j = first; j < n; j++)
-            if (!v[j].done && v[j].from == from) v[j].from = t, v[j].last = true;
+        v[first].from = t, v[first].last = true;
+        for (uint32_t j = unblocked(f, v, from); j != SLOT_NONE; j = unblocked(f, v, v[j].from)) {
+            move_emit(f, &v[j]);
+            left--;
+        }
     }
     for (uint32_t k = 0; k < n; k++) f->traffic[v[k].from] = f->traffic[v[k].to] = (traffic){0};
     for (uint32_t k = 0; k < temps; k++) f->traffic[temp[k]] = (traffic){0};

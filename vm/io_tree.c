@@ -24,8 +24,8 @@ bool record_append(vm *m, record *u, symbol name, value v)
         memcpy(more->v, u->v, u->n * sizeof *u->v);
         memcpy(more->names, u->names, u->n * sizeof *u->names);
         record was = *u;
-        u->v = more->v, u->names = more->names, u->cap = more->cap;
-        more->v = was.v, more->names = was.names, more->cap = was.cap, more->n = 0;
+        u->v = more->v, u->names = more->names, u->cap = more->cap, u->indexed = more->indexed;
+        more->v = was.v, more->names = was.names, more->cap = was.cap, more->n = more->indexed = 0;
         value_release(m, value_object(&more->h));
     }
     u->names[u->n] = name;

@@ -238,6 +238,7 @@ static value part_for(value v, value out, uint32_t k)
         if (f->kind == V_ARRAY) return v;
         if (f->kind == V_TUPLE) return k < f->n ? f->parts[k] : other;
         symbol name = as_record(out)->names[k];
+        if (k < f->n && f->names[k] == name) return f->parts[k];
         for (uint32_t i = 0; i < f->n; i++)
             if (f->names[i] == name) return f->parts[i];
         return other;

@@ -305,7 +305,9 @@ bool kern_type(prim_call *c)
 
 bool kern_same(prim_call *c)
 {
-    c->out = value_bool(value_same(c->args[0], c->args[1]));
+    bool same;
+    if (!value_same_to(c->vm, c->args[0], c->args[1], &same)) return false;
+    c->out = value_bool(same);
     return true;
 }
 
@@ -326,14 +328,15 @@ bool kern_keys(prim_call *c)
     return give_pairs(c, t, true);
 }
 
-/* Numbers compare by value, all else by value_same. */
-static bool equal_items(value a, value b)
+/* Numbers compare by value, all else as same() does. False: the error is set. */
+static bool equal_items(vm *m, value a, value b, bool *same)
 {
     if (value_is_scalar(a) && value_is_scalar(b)) {
-        if (a.tag < V_F32 && b.tag < V_F32) return a.u.i == b.u.i;
-        return (a.tag < V_F32 ? (double)a.u.i : a.u.f) == (b.tag < V_F32 ? (double)b.u.i : b.u.f);
+        if (a.tag < V_F32 && b.tag < V_F32) *same = a.u.i == b.u.i;
+        else *same = (a.tag < V_F32 ? (double)a.u.i : a.u.f) == (b.tag < V_F32 ? (double)b.u.i : b.u.f);
+        return true;
     }
-    return value_same(a, b);
+    return value_same_to(m, a, b, same);
 }
 
 bool kern_has(prim_call *c)
@@ -346,7 +349,8 @@ bool kern_has(prim_call *c)
         symbol y = symbol_of(c->vm->symbols, key->s, key->length);
         found = y && record_find(as_record(r), y) >= 0;
     } else if (r.tag == V_TUPLE) {
-        for (uint32_t i = 0; i < as_tuple(r)->n && !found; i++) found = equal_items(as_tuple(r)->v[i], v);
+        for (uint32_t i = 0; i < as_tuple(r)->n && !found; i++)
+            if (!equal_items(c->vm, as_tuple(r)->v[i], v, &found)) return false;
     } else if (r.tag == V_STRING) {
         const string *part;
         if (!arg_string(c, 1, &part)) return false;
@@ -356,7 +360,7 @@ bool kern_has(prim_call *c)
         const array *a = as_array(r);
         int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
         if (a->size) do
-                found = equal_items(array_at(a, o), v);
+                equal_items(c->vm, array_at(a, o), v, &found); /* numbers */
             while (!found && odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
     } else return arg_unsuitable(c, 0, "a record, a tuple, an array or a string");
     c->out = value_bool(found);

@@ -18,6 +18,7 @@ typedef struct walk {
     uint32_t *order;      /* by register: running number of its definition; those of a block and of all
                          blocks within are consecutive */
     uint32_t *stamp, now; /* by register: when it was last listed */
+    uint32_t *place;      /* by register: the operand at which it dies, if that is of the instruction at hand */
     uint32_t defined;
     reg *log;
     uint32_t nlog, log_cap; /* registers that became live, newest last */
@@ -161,12 +162,11 @@ static void walk_sources(walk *k, live_instr *li)
             li->last[s] = 1;
             become_live(k, r);
             k->stamp[r] = now;
+            k->place[r] = s;
         } else if (lent && k->stamp[r] == now) { /* it dies here, and stands here twice */
-            for (uint32_t q = s + 1; q < i->nsrc; q++)
-                if (i->src[q] == r && li->last[q]) {
-                    li->last[q] = 0;
-                    drop_add(k, &li->after, r);
-                }
+            if (!li->last[k->place[r]]) continue;
+            li->last[k->place[r]] = 0;
+            drop_add(k, &li->after, r);
         }
     }
 }
@@ -203,6 +203,7 @@ bool live_of(vm *m, const code *tree, arena *a, live_block *out)
     k.live = take(&k, n);
     k.order = take(&k, n * sizeof *k.order);
     k.stamp = take(&k, n * sizeof *k.stamp);
+    k.place = take(&k, n * sizeof *k.place);
     k.log = memory_alloc(&m->mem, MEM_OTHER, k.log_cap * sizeof *k.log);
     if (!k.log && !k.failed) k.failed = !vm_out_of_memory(m);
     if (!k.failed && tree_of(&k, tree->body, out)) walk_block(&k, out);

@@ -119,6 +119,8 @@ static uint32_t key_hash(const optimiser *o, const instr *i)
     h = (h ^ key_imm(o, i)) * 1099511628211ull;
     h = (h ^ i->ndst) * 1099511628211ull;
     for (uint32_t k = 0; k < i->nsrc; k++) h = (h ^ i->src[k]) * 1099511628211ull;
+    if (i->op == OP_CODE_RECORD)
+        for (uint32_t k = 0; k < i->nsrc; k++) h = (h ^ o->from->names[i->imm].names[k]) * 1099511628211ull;
     return (uint32_t)(h ^ h >> 32);
 }
 
@@ -190,6 +192,8 @@ static void fold(optimiser *o, instr *i)
     } else value_release(o->m, out);
 }
 
+enum { FIELDS_MOST = 500 };
+
 static bool forward_field(optimiser *o, const instr *i)
 {
     const instr *d = o->def[i->src[0]];
@@ -197,6 +201,7 @@ static bool forward_field(optimiser *o, const instr *i)
     if (!d || d->op != OP_CODE_RECORD) return false;
     const name_list *l = &o->from->names[d->imm];
     uint32_t found = 0, at = 0;
+    if (l->n > FIELDS_MOST) return false; /* as many reads of as many fields would take their product */
     for (uint32_t k = 0; k < l->n; k++)
         if (l->names[k] == i->imm) found++, at = k;
     return found == 1 && replace(o, i, 0, d->src[at]);

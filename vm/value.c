@@ -4,8 +4,8 @@
  * unless its one holder changes it, so updates copy when the object is shared and write in place
  * when it is not. Freeing never recurses and never allocates: an object whose count falls to zero
  * is threaded on vm->free_queue through its own header (the counts are no longer needed), and the
- * outermost object_free empties the queue; so a list a million deep is freed in a loop. Comparing
- * recurses only over nesting that a program wrote down; see value_same. */
+ * outermost object_free empties the queue; so a list a million deep is freed in a loop. Comparing walks
+ * on levels in the heap. */
 #include "vm.h"
 #include "code.h"
 #include "residual.h"
@@ -80,7 +80,19 @@ tuple *tuple_new(vm *m, uint32_t n, uint32_t cap)
 }
 _Static_assert(V_UNDEF == 0, "zeroed memory is unassigned values");
 
-static size_t record_bytes(uint32_t cap) { return (size_t)cap * (sizeof(value) + sizeof(symbol)); }
+/* Of a record with more room than this there is a table of where its names are, behind them: places + 1, 0 free. */
+enum { RECORD_SMALL = 32 };
+
+static uint32_t record_slots(uint32_t cap)
+{
+    if (cap <= RECORD_SMALL) return 0;
+    return cap > 1u << 30 ? 0 : 2u << (32 - __builtin_clz(cap)); /* 2 to 4 for each name */
+}
+
+static size_t record_bytes(uint32_t cap)
+{
+    return (size_t)cap * (sizeof(value) + sizeof(symbol)) + (size_t)record_slots(cap) * sizeof(uint32_t);
+}
 
 record *record_new(vm *m, uint32_t n, uint32_t cap)
 {
@@ -236,8 +248,23 @@ void object_free(vm *m, object *o)
 
 /* --- functional updates --------------------------------------------------------------------- */
 
+/* A field's name stays where it is, and names are added at the end: the table only grows. */
+static int64_t find_in_table(record *r, uint32_t *slots, uint32_t mask, symbol name)
+{
+    for (; r->indexed < r->n; r->indexed++) {
+        uint32_t s = r->names[r->indexed] * 2654435769u & mask;
+        while (slots[s]) s = (s + 1) & mask;
+        slots[s] = r->indexed + 1;
+    }
+    for (uint32_t s = name * 2654435769u & mask; slots[s]; s = (s + 1) & mask)
+        if (r->names[slots[s] - 1] == name) return slots[s] - 1;
+    return -1;
+}
+
 int64_t record_find(const record *r, symbol name)
 {
+    uint32_t nslots = r->n > RECORD_SMALL ? record_slots(r->cap) : 0;
+    if (nslots) return find_in_table((record *)r, (uint32_t *)(r->names + r->cap), nslots - 1, name);
     for (uint32_t i = 0; i < r->n; i++)
         if (r->names[i] == name) return i;
     return -1;
@@ -317,6 +344,7 @@ bool record_set(vm *m, value *r, symbol name, value x)
         a->v = (value *)both;
         a->names = names;
         a->cap = cap;
+        a->indexed = 0;
     }
     if (at < 0) {
         a->names[a->n] = name;
@@ -412,32 +440,57 @@ static bool part_of(value v, uint32_t k, value *out)
     }
 }
 
-/* Walks both structures together. A chain (a list made of pairs nested in the last element) is a
-   loop: the last part is a tail call; only parts before the last recurse. Nesting deeper than
-   SAME_DEPTH in earlier parts counts as different only if it is not the same object. */
-#define SAME_DEPTH 5000
-static bool same_at(value a, value b, int depth)
+/* A pair of structures that are equal before part k. */
+typedef struct same_level {
+    value a, b;
+    uint32_t k;
+} same_level;
+
+/* Walks both structures together, on levels in the heap. The last part takes the place of its structure, so that a
+   chain, a list made of pairs nested in the last element, needs but one level. */
+static bool same_walk(memory *mem, vm *m, value a, value b, bool *same)
 {
-    for (;;) {
-        bool same;
-        if (same_shallow(a, b, &same)) return same;
-        if (depth > SAME_DEPTH) return false;
-        value x = value_none(), y = value_none();
-        bool some = part_of(a, 0, &x);
-        if (!some) return true;
-        part_of(b, 0, &y);
-        for (uint32_t k = 1;; k++) {
-            value p, q = value_none();
-            if (!part_of(a, k, &p)) break;
-            part_of(b, k, &q);
-            if (!same_at(x, y, depth + 1)) return false;
-            x = p, y = q;
+    same_level few[32], *of = few;
+    uint32_t n = 0, cap = sizeof few / sizeof *few;
+    uint64_t steps = 0;
+    bool fine = true;
+    for (*same = true; fine;) {
+        value x, y = value_none(), more;
+        if (!same_shallow(a, b, same)) {
+            if (n == cap) {
+                same_level *grown = memory_alloc(mem, MEM_OTHER, 2 * cap * sizeof *of);
+                if (!(fine = grown != NULL)) break;
+                memcpy(grown, of, n * sizeof *of);
+                if (of != few) memory_free(mem, MEM_OTHER, of, cap * sizeof *of);
+                of = grown, cap *= 2;
+            }
+            of[n++] = (same_level){a, b, 0};
         }
+        if (!*same) break;
+        while (n && !part_of(of[n - 1].a, of[n - 1].k, &x)) n--; /* a structure without parts */
+        if (!n) break;
+        same_level *l = &of[n - 1];
+        part_of(l->b, l->k++, &y);
+        if (!part_of(l->a, l->k, &more)) n--;
         a = x, b = y;
+        if (m && ++steps % 65536 == 0 && vm_interrupted(m)) fine = false;
     }
+    if (of != few) memory_free(mem, MEM_OTHER, of, cap * sizeof *of);
+    return fine || (m && vm_out_of_memory(m));
 }
 
-bool value_same(value a, value b) { return same_at(a, b, 0); }
+bool value_same_to(vm *m, value a, value b, bool *same) { return same_walk(&m->mem, m, a, b, same); }
+
+bool value_same(value a, value b)
+{
+    bool same = false;
+    memory own; /* of deep structures' levels */
+    if (!value_is_heap(a) || a.tag == V_ARRAY || a.tag == V_STRING) return same_shallow(a, b, &same) && same;
+    if (!memory_open(&own)) return false;
+    bool fine = same_walk(&own, NULL, a, b, &same);
+    memory_close(&own);
+    return fine && same;
+}
 
 const char *value_type_name(value v)
 {

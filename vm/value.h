@@ -114,6 +114,7 @@ typedef struct record {
     uint32_t n, cap;
     symbol *names;
     value *v;
+    uint32_t indexed; /* so many of the names are in the table that record_find keeps of a large one */
 } record;
 /* captures[0..n), in the order of the Code's captures. */
 typedef struct closure {
@@ -155,6 +156,8 @@ bool record_set(vm *m, value *r, symbol name, value x); /* adds the field when a
 
 /* Equal structure, dtypes and bits (NaN equals the same NaN); weak numbers compare as f64. */
 bool value_same(value a, value b);
+/* The same for a program's own values, however deep: memory counts as its, and it can be interrupted. False: the error is set. */
+bool value_same_to(vm *m, value a, value b, bool *same);
 /* "f64[1000, 3]", "record", "f64", "function tanh", … for messages and headers. */
 void value_describe(vm *m, value v, text *out);
 /* "array", "record", "tuple", "string", "function", "none". */
