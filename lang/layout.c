@@ -182,8 +182,15 @@ static void unclosed(layout *l, token *t, const bracket *b)
     if (!d) l->lx.no_memory = true;
     /* At the end of the text it is the opening bracket that is worth seeing. */
     span at = {l->lx.src, t->at.lo, t->at.hi};
-    if (t->kind == T_EOF) diag_label_add(d, open, "opened here and never closed");
-    else {
+    if (t->kind == T_EOF) {
+        diag_label_add(d, open, "opened here and never closed");
+        const char *s = l->lx.src->text + open.lo;
+        size_t n = t->at.lo > open.lo ? t->at.lo - open.lo : 0;
+        while (n && strchr(" \t\r\n;", s[n - 1])) n--;
+        bool spaced = b->kind == BR_BLOCK || b->kind == BR_CHECKPOINT;
+        if (n && n <= 60 && !memchr(s, '\n', n)) diag_help_set(d, "close it: `%.*s%s%s`", (int)n, s, spaced ? " " : "", bracket_closer(b->kind));
+        else diag_help_set(d, "write `%s` where what it opens ends", bracket_closer(b->kind));
+    } else {
         diag_label_add(d, at, "%s", "");
         diag_label_add(d, open, "opened here");
     }

@@ -1,35 +1,30 @@
-/* spec.c: `replay spec`: the sections of SPEC.md that are made of the tables, in Markdown: builtins
+/* spec.c: `replay spec`: the sections of SPEC.md that are made of the tables, in Markdown: options of the command, builtins
  * from vm/prim.def and the preloaded modules, the other modules, opcodes from vm/op.def. SPEC.md holds this text between
  * two markers, and a test compares. */
 #include "command.h"
 #include "modules.h"
+#include "options.h"
 #include "../vm/help.h"
 #include <string.h>
 
-/* The groups of prim.def with the number of rows each has, counted by including it: a row is `+1`. */
-#define GROUP(title) \
-    } \
-    , \
-    { \
-        title, 0
-#define ELEM(...) +1
-#define ELEMC(...) +1
-#define ELEMH(...) +1
-#define PRIM(...) +1
-#define HIDE(...) +1
-static const struct {
-    const char *title;
-    uint32_t rows;
-} groups[] = {
-    {"", 0
-#include "../vm/prim.def"
-    },
+const option_row option_rows[OPTION_COUNT] = {
+#define ROW(id, name, value, help) {name, value, help},
+    OPTIONS(ROW)
+#undef ROW
 };
-#undef ELEM
-#undef ELEMC
-#undef ELEMH
-#undef PRIM
-#undef HIDE
+
+static void put_options(text *t)
+{
+    text_puts(t, "## Options of the command\n\n| option | |\n|---|---|\n");
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option_row *r = &option_rows[i];
+        text_printf(t, "| `%s%s", r->name, *r->value ? " " : "");
+        for (const char *s = r->value; *s; s++) text_printf(t, *s == '|' ? "\\%c" : "%c", *s); /* a bar ends a cell */
+        text_printf(t, "` | %s |\n", r->help);
+    }
+    text_putc(t, '\n');
+}
+
 
 static void put_rows(uint32_t from, uint32_t to, const char *title, text *t)
 {
@@ -73,9 +68,9 @@ static void put_builtins(host *h, text *t)
 {
     text_puts(t, "## Builtins\n\n");
     uint32_t at = 0;
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        put_rows(at, at + groups[g].rows, groups[g].title, t);
-        at += groups[g].rows;
+    for (uint32_t g = 0; g < help_group_count; g++) {
+        put_rows(at, at + help_groups[g].rows, help_groups[g].title, t);
+        at += help_groups[g].rows;
     }
     for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
         if (!host_preloads(m->name)) continue;
@@ -87,7 +82,7 @@ static void put_builtins(host *h, text *t)
 static void put_modules(host *h, text *t)
 {
     text_puts(t, "## The modules that come with Replay\n\nEach is imported by name, as in `import \"nn\" as nn`, and written in "
-                 "Replay: the derivative of its functions is\nthat of their bodies.\n\n");
+                 "Replay: `grad` and its kin go\nthrough the bodies of its functions as through those of yours.\n\n");
     for (const struct stdlib_module *m = stdlib_modules; m->name; m++) {
         if (host_preloads(m->name)) continue;
         text_printf(t, "### %s\n\n", m->name);
@@ -138,6 +133,7 @@ int command_spec(host *h)
 {
     text t;
     text_open(&t, &h->vm->mem);
+    put_options(&t);
     put_builtins(h, &t);
     put_modules(h, &t);
     put_opcodes(&t);

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* --- a call ------------------------------------------------------------------------------------ */
 
@@ -96,6 +98,8 @@ bool view_gradient(host *h, const view_call *c, value *out)
 {
     return view_apply(h,
                       "fn(f, args) { (y, pullback) = __call2(__derive_fwd(f, __mask(none)), args); "
+                      "if (type(y) == \"none\" or type(y) == \"string\" or type(y) == \"function\") "
+                      "{ error(format(\"the result of the call is a {}: there is nothing to differentiate\", type(y))) }; "
                       "d = __cot_index(__pull(pullback, ones_like(y)), 1, none); g = (); "
                       "for (k in 0..len(args)) { g = append(g, __finish(__cot_index(d, k, none), args[k])) }; (y, g) }",
                       c, out);
@@ -215,12 +219,21 @@ static bool format_of(host *h, const view_request *q, view_format *f)
     return true;
 }
 
+/* A regular file is replaced when all is written, and else stays as it was. */
 static bool write_file(vm *m, const char *path, const text *t)
 {
-    FILE *f = fopen(path, "wb");
+    struct stat s;
+    char part[4096];
+    bool plain = lstat(path, &s) != 0 || S_ISREG(s.st_mode);
+    int n = snprintf(part, sizeof part, "%s.part%d", path, (int)getpid());
+    if (n < 0 || (size_t)n >= sizeof part) plain = false;
+    FILE *f = fopen(plain ? part : path, "wb");
     bool fine = f && fwrite(text_str(t), 1, t->n, f) == t->n;
     if (f && fclose(f)) fine = false;
-    return fine ? true : vm_fail(m, DIAG_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (fine && plain) fine = rename(part, path) == 0;
+    int why = errno;
+    if (f && !fine && plain) unlink(part);
+    return fine ? true : vm_fail(m, DIAG_FILE, "cannot write %s: %s", path, strerror(why));
 }
 
 static bool draw(session *s, const view_request *q, view_format f, text *t)

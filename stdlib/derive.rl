@@ -25,23 +25,29 @@ fn __gradients(d, positions, single, f, args) {
 # aux: f returns (value, extra); the function then gives ((value, extra), gradient).
 #   value_and_grad(fn(x) = sum(x ^ 2))([1, 2])  # (5, [2, 4])
 #   value_and_grad(fn(x, y) = x * y, wrt = "y")(3, 4)  # (12, 3)
-fn value_and_grad(f, wrt = 0, aux = false) = fn(args...) {
-  positions = __wrt(f, wrt, args)
-  (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
-  seed = if (aux) { (__cotangent_one(y[0], "value_and_grad"), __nothing()) } else { __cotangent_one(y, "value_and_grad") }
-  (y, __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args))
+fn value_and_grad(f, wrt = 0, aux = false) {
+  __wrt_fits(f, wrt, "value_and_grad")
+  fn(args...) {
+    positions = __wrt(f, wrt, args)
+    (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
+    seed = if (aux) { (__cotangent_one(y[0], "value_and_grad"), __nothing()) } else { __cotangent_one(y, "value_and_grad") }
+    (y, __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args))
+  }
 }
 
 # grad(f): a function giving the gradient of f, whose result is one float. See value_and_grad; with
 # aux = true it gives (gradient, extra).
 #   grad(fn(x) = x ^ 3)(2)  # 12
 #   grad(fn(p) = p.a * p.b)({a: 3.0, b: 4.0})  # {a: 4, b: 3}
-fn grad(f, wrt = 0, aux = false) = fn(args...) {
-  positions = __wrt(f, wrt, args)
-  (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
-  seed = if (aux) { (__cotangent_one(y[0], "grad"), __nothing()) } else { __cotangent_one(y, "grad") }
-  g = __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args)
-  if (aux) { (g, y[1]) } else { g }
+fn grad(f, wrt = 0, aux = false) {
+  __wrt_fits(f, wrt, "grad")
+  fn(args...) {
+    positions = __wrt(f, wrt, args)
+    (y, pullback) = __call2(__derive_fwd(f, __mask(positions)), args)
+    seed = if (aux) { (__cotangent_one(y[0], "grad"), __nothing()) } else { __cotangent_one(y, "grad") }
+    g = __gradients(__argument_cotangents(pullback, seed), positions, type(wrt) != "tuple", f, args)
+    if (aux) { (g, y[1]) } else { g }
+  }
 }
 
 fn __finish_all(d, args) {
@@ -123,37 +129,43 @@ fn __array_only(v, what, who) {
 # (reverse), whichever are fewer.
 #   jacobian(fn(x) = x ^ 2)([1, 2])  # [[2, 0], [0, 4]]
 #   jacobian(fn(x) = [x, 3 * x])(2)  # [1, 3]
-fn jacobian(f, wrt = 0) = fn(args...) {
-  k = __wrt(f, wrt, args)[0]
-  x = __array_only(args[k], "an argument", "jacobian")
-  state = seed()
-  (y, pullback) = __call2(__derive_fwd(f, __mask((k,))), args)
-  __array_only(y, "a result", "jacobian")
-  if (rank(x) == 0 and rank(y) == 0) {
-    return __finish(__cot_index(__argument_cotangents(pullback, ones_like(y)), k, none), x)
+fn jacobian(f, wrt = 0) {
+  __wrt_fits(f, wrt, "jacobian")
+  fn(args...) {
+    k = __wrt(f, wrt, args)[0]
+    x = __array_only(args[k], "an argument", "jacobian")
+    state = seed()
+    (y, pullback) = __call2(__derive_fwd(f, __mask((k,))), args)
+    __array_only(y, "a result", "jacobian")
+    if (rank(x) == 0 and rank(y) == 0) {
+      return __finish(__cot_index(__argument_cotangents(pullback, ones_like(y)), k, none), x)
+    }
+    if (size(x) < size(y)) {
+      (z, columns) = __forward_columns(f, args, k, state, true)
+      return __columns(columns, z, x)
+    }
+    rows = ()
+    for (i in 0..size(y)) {
+      e = if (rank(y) == 0) { ones_like(y) } else { __unit(y, i) }
+      rows = append(rows, __finish(__cot_index(__argument_cotangents(pullback, e), k, none), x))
+    }
+    if (size(y) == 0) { return zeros(__joined(shape(y), shape(x))) }
+    reshape(stack(rows), __joined(shape(y), shape(x)))
   }
-  if (size(x) < size(y)) {
-    (z, columns) = __forward_columns(f, args, k, state, true)
-    return __columns(columns, z, x)
-  }
-  rows = ()
-  for (i in 0..size(y)) {
-    e = if (rank(y) == 0) { ones_like(y) } else { __unit(y, i) }
-    rows = append(rows, __finish(__cot_index(__argument_cotangents(pullback, e), k, none), x))
-  }
-  if (size(y) == 0) { return zeros(__joined(shape(y), shape(x))) }
-  reshape(stack(rows), __joined(shape(y), shape(x)))
 }
 
 # hessian(f): a function giving the second derivatives of f, whose result is one float, by every two
 # elements of its argument: forward over reverse, a column at a time.
 #   hessian(fn(x) = x[0] ^ 2 * x[1])([1, 2])  # [[4, 2], [2, 0]]
 #   hessian(fn(x) = x ^ 3)(2)  # 12
-fn hessian(f, wrt = 0) = fn(args...) {
-  k = __wrt(f, wrt, args)[0]
-  __array_only(args[k], "an argument", "hessian")
-  (g, columns) = __forward_columns(grad(f, wrt), args, k, seed(), false)
-  if (rank(args[k]) == 0) { columns[0] } else { __columns(columns, g, args[k]) }
+fn hessian(f, wrt = 0) {
+  __wrt_fits(f, wrt, "hessian")
+  fn(args...) {
+    k = __wrt(f, wrt, args)[0]
+    __array_only(args[k], "an argument", "hessian")
+    (g, columns) = __forward_columns(grad(f, wrt), args, k, seed(), false)
+    if (rank(args[k]) == 0) { columns[0] } else { __columns(columns, g, args[k]) }
+  }
 }
 
 # hvp(f, x, v): the Hessian of f at x times v, forward over reverse, without forming the Hessian.

@@ -83,6 +83,7 @@ void exec_locate(struct exec *x, frame *f)
         frame *user = g;
         while (user && (!instr_of(user) || !instr_of(user)->at.src || supplied(instr_of(user)->at.src))) user = user->up;
         if (user) diag_label_add(m->error, caret(instr_of(user)), "%s", "");
+        if (!user && !strcmp(i->at.src->name, "<view>")) return; /* nobody wrote that */
         if (user && i->op == OP_CODE_PRIM && i->imm < prim_count && !strncmp(prims[i->imm].name, "__", 2))
             return; /* how it was found out */
     }

@@ -4,6 +4,30 @@
 #include "vm.h"
 #include <string.h>
 
+/* The groups of prim.def with the number of rows each has, counted by including it: a row is `+1`. */
+#define GROUP(name) \
+    } \
+    , \
+    { \
+        name, 0
+#define ELEM(...) +1
+#define ELEMC(...) +1
+#define ELEMH(...) +1
+#define PRIM(...) +1
+#define HIDE(...) +1
+const help_group help_groups[] = {
+    {"", 0
+#include "prim.def"
+    },
+};
+#undef GROUP
+#undef ELEM
+#undef ELEMC
+#undef ELEMH
+#undef PRIM
+#undef HIDE
+const uint32_t help_group_count = sizeof help_groups / sizeof *help_groups;
+
 /* "a + b" for add; the call itself for what has no sign. */
 static void put_call(const prim *p, text *out)
 {
@@ -163,7 +187,7 @@ static void put_joined(const char *s, size_t n, text *out)
     }
 }
 
-static const char derivative_written[] = "derivative: that of its body; `:adjoint` shows it";
+static const char derivative_written[] = "derivative: grad goes through its body, one operation after the other; `:adjoint` shows how";
 
 void help_written(const char *doc, help_style style, text *out)
 {
@@ -206,4 +230,62 @@ void help_function(vm *m, const code *c, text *out)
     if (open && !strncmp(head, "fn", 2)) put_joined(open, help_head(open, (size_t)(c->src->text + c->at.hi - open)), out);
     text_putc(out, '\n');
     if (c->help) help_written(c->help, HELP_PLAIN, out);
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+/* Names in lines of at most 100 characters, behind a margin. */
+typedef struct name_lines {
+    text *out;
+    size_t column;
+} name_lines;
+
+static void put_name(name_lines *l, const char *name)
+{
+    size_t n = strlen(name);
+    bool first = l->column == 0;
+    if (!first && l->column + n + 1 > 100) text_putc(l->out, '\n'), first = true;
+    text_printf(l->out, first ? "  %s" : " %s", name);
+    l->column = first ? n + 2 : l->column + n + 1;
+}
+
+static bool by_name(const char *a, const char *b) { return strcmp(a, b) < 0; }
+
+/* Functions that are there without an import and are written in Replay, in order. */
+static void put_written(vm *m, text *out)
+{
+    const table *t = as_table(m->globals);
+    name_lines l = {out, 0};
+    for (const char *last = ""; last;) {
+        const char *next = NULL;
+        for (uint32_t i = 0; i < t->cap; i++) {
+            if (!t->keys[i] || t->v[i].tag != V_FUNCTION) continue;
+            const char *name = symbol_name(m->symbols, t->keys[i]);
+            if (!strncmp(name, "derive:", 7)) name += 7;
+            else if (!strncmp(name, "prelude:", 8)) name += 8;
+            else continue;
+            if (name[0] != '_' && by_name(last, name) && (!next || by_name(name, next))) next = name;
+        }
+        if (next) put_name(&l, next);
+        last = next;
+    }
+    if (l.column) text_putc(out, '\n');
+}
+
+void help_all(vm *m, text *out)
+{
+    text_puts(out, "help(f) says what a function does: help(sum). There are, without an import:\n");
+    for (uint32_t g = 0, at = 0; g < help_group_count; at += help_groups[g++].rows) {
+        name_lines l = {out, 0};
+        for (uint32_t i = at; i < at + help_groups[g].rows; i++) {
+            char sign[64];
+            if ((prims[i].attrs & A_INTERNAL) || prim_display(&prims[i], sign) != sign) continue; /* an operator */
+            if (!l.column) text_printf(out, "%s\n", help_groups[g].title);
+            put_name(&l, prims[i].name);
+        }
+        if (l.column) text_putc(out, '\n');
+    }
+    text_puts(out, "Derivatives and functions of functions\n");
+    put_written(m, out);
+    text_puts(out, "Modules have more: import \"nn\" as nn; help(nn.dense). The others are optim, ode, data, linalg and stats.\n");
 }

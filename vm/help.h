@@ -14,4 +14,14 @@ void help_written(const char *doc, help_style style, text *out);
 size_t help_head(const char *open, size_t most);
 /* Of a function: its row, when it is a primitive as a value, else its signature and help comment. */
 void help_function(vm *m, const code *c, text *out);
+/* The names of all functions that need no import, by group. */
+void help_all(vm *m, text *out);
+
+/* The groups of prim.def, in its order. */
+typedef struct help_group {
+    const char *title;
+    uint32_t rows;
+} help_group;
+extern const help_group help_groups[];
+extern const uint32_t help_group_count;
 #endif

@@ -62,6 +62,7 @@ static bool out_of_range(vm *m, int64_t i, int axis, int64_t size)
 static bool not_an_index(vm *m, value v)
 {
     if (value_is_float(v)) {
+        if (v.u.f == floor(v.u.f)) return vm_fail(m, DIAG_INDEX, "index %.9g is out of range", v.u.f);
         vm_fail(m, DIAG_INDEX, "an index must be whole, not %.17g", v.u.f);
         vm_help(m, "i64(x) drops the fraction; `//` divides whole numbers");
     } else if (v.tag == V_BOOL) {
@@ -122,7 +123,8 @@ bool index_sequence(vm *m, const char *what, int64_t n, value ix, bool *single, 
     }
     int64_t i;
     if (!index_whole(ix, &i)) {
-        if (value_is_float(ix)) vm_fail(m, DIAG_INDEX, "an index must be whole, not %.17g", ix.u.f);
+        if (value_is_float(ix) && ix.u.f == floor(ix.u.f)) vm_fail(m, DIAG_INDEX, "index %.9g is out of range", ix.u.f);
+        else if (value_is_float(ix)) vm_fail(m, DIAG_INDEX, "an index must be whole, not %.17g", ix.u.f);
         else if (ix.tag == V_TUPLE) {
             vm_fail(m, DIAG_INDEX, "%s has one axis and takes one index", what);
             vm_help(m, "t[i][j] indexes an element of an element");

@@ -60,7 +60,10 @@ bool kern_slice(prim_call *c)
 bool kern_bound(prim_call *c)
 {
     if (whole(c->args[0], &c->out)) return true;
-    return core_fail(c, 0, DIAG_TYPE, "a range goes between whole numbers", c->args[0]);
+    value v = c->args[0];
+    if (value_is_float(v) && v.u.f == floor(v.u.f) && !isinf(v.u.f))
+        return prim_fail(c, 0, DIAG_VALUE, "%.9g is too large for an end of a range", v.u.f);
+    return core_fail(c, 0, DIAG_TYPE, "a range goes between whole numbers", v);
 }
 
 bool kern_takeout(prim_call *c)

@@ -168,6 +168,7 @@ found:
     if (*out < 0 || *out >= n) {
         vm_fail(m, DIAG_ARITY, "wrt asks for argument %lld, but %s was called with %lld", (long long)*out,
                 code_display_name(as_closure(f)->code), (long long)n);
+        vm_help(m, "grad(f) is a function of the arguments of f, and what follows f in `grad(f, 0)` is wrt, a position or a name");
         return false;
     }
     value x = as_tuple(args)->v[*out];
@@ -202,6 +203,43 @@ bool kern_wrt(prim_call *c)
         out->v[k] = value_i64(at);
     }
     return give(c, value_object(&out->h));
+}
+
+/* What was meant by grad(f, x) is grad(f)(x). */
+static bool wrt_misfit(prim_call *c)
+{
+    const char *who = as_string(c->args[2])->s;
+    vm_help(c->vm, "%s(f) is a function of the arguments of f: its value at x is `%s(f)(x)`, and what follows f is wrt", who, who);
+    return false;
+}
+
+static bool position_fits(prim_call *c, value w)
+{
+    vm *m = c->vm;
+    const code *fc = as_closure(c->args[0])->code;
+    int64_t n = fc->nparams, k = whole(w);
+    const char *who = as_string(c->args[2])->s;
+    if (w.tag == V_STRING) return true; /* looked for when the arguments are there */
+    if (!value_is_scalar(w) || (value_is_float(w) && (double)k != w.u.f)) {
+        vm_fail(m, DIAG_TYPE, "%s: wrt is the position or the name of an argument, or a tuple of them, not %s", who,
+                value_is_scalar(w) ? "a fraction" : value_a_type(w));
+        return wrt_misfit(c);
+    }
+    if (fc->rest || fc->special != SPECIAL_NONE || (k < n && k >= -n)) return true;
+    vm_fail(m, DIAG_ARITY, "%s: %s has %lld argument%s, and wrt asks for the one at position %lld, counted from 0", who,
+            code_display_name(fc), (long long)n, n == 1 ? "" : "s", (long long)k);
+    return wrt_misfit(c);
+}
+
+bool kern_wrt_fits(prim_call *c)
+{
+    value w = c->args[1];
+    if (c->args[0].tag == V_FUNCTION) { /* else it is said when that is called */
+        if (w.tag != V_TUPLE && !position_fits(c, w)) return false;
+        for (uint32_t k = 0; w.tag == V_TUPLE && k < as_tuple(w)->n; k++)
+            if (!position_fits(c, as_tuple(w)->v[k])) return false;
+    }
+    return give(c, value_none());
 }
 
 bool kern_mask(prim_call *c)

@@ -224,7 +224,7 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v)
     uint64_t one = 0;
     const void *data = from.data;
     bool ok = index_resolve(m, &s, ix, &plan);
-    if (!ok) named_failed(c, 1, "indices");
+    if (!ok) index_failed(c, 1);
     else {
         if (from.rank == 0 && from.dtype != d) copy_converted(&from, d, &one), data = &one;
         else if (from.dtype != d) {

@@ -49,11 +49,12 @@ bool kern_help(prim_call *c)
 {
     c->out = value_none();
     value f = c->args[0];
-    if (f.tag != V_FUNCTION) return prim_fail(c, 0, DIAG_TYPE, "f must be a function, not %s", value_type_name(f));
+    if (f.tag != V_FUNCTION && f.tag != V_NONE) return prim_fail(c, 0, DIAG_TYPE, "f must be a function, not %s", value_type_name(f));
     if (c->vm->mute) return true;
     text t;
     text_open(&t, &c->vm->mem);
-    help_function(c->vm, as_closure(f)->code, &t);
+    if (f.tag == V_NONE) help_all(c->vm, &t);
+    else help_function(c->vm, as_closure(f)->code, &t);
     bool ok = t.failed ? vm_out_of_memory(c->vm) : vm_write(c->vm, t.s, t.n);
     text_close(&t);
     return ok;

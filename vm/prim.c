@@ -264,7 +264,8 @@ const char *prim_display(const prim *p, char out[64])
         {"or", "or"},          {"not", "not"},
         {"__range", ".."},     {"__bound", ".."},
         {"__array", "[…]"},    {"__transpose_last", "'"},
-        {"__iter_len", "for"},
+        {"__iter_len", "for"}, {"__index", "[…]"},
+        {"__setindex", "[…] ="},
     };
     for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
         if (strcmp(p->name, operators[i].name) == 0) return operators[i].sign;

@@ -111,7 +111,18 @@ static bool whole_of(value v, int64_t *out)
     return true;
 }
 
-bool arg_int(prim_call *c, uint32_t i, int64_t *out) { return whole_of(c->args[i], out) || arg_unsuitable(c, i, "a whole number"); }
+bool arg_int(prim_call *c, uint32_t i, int64_t *out)
+{
+    value v = c->args[i];
+    if (whole_of(v, out)) return true;
+    if (!value_is_float(v) || v.u.f != floor(v.u.f) || isinf(v.u.f)) return arg_unsuitable(c, i, "a whole number");
+    text t;
+    text_open(&t, &c->vm->mem);
+    arg_name(c, i, &t);
+    prim_fail(c, (int)i, DIAG_VALUE, "%s is %.9g, which is too large for a whole number", text_str(&t), v.u.f);
+    text_close(&t);
+    return false;
+}
 
 bool arg_bool(prim_call *c, uint32_t i, bool *out)
 {
