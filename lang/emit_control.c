@@ -151,7 +151,8 @@ reg emit_statements(emitter *e, node *list, bool want, bool tail)
         if (f->top->dead) break;
         /* Guards within guards come to an end: from here on they follow one another. */
         if (f->top->guards >= GUARDS_MAX && f->top->pending) region_close_guards(e, REG_NONE);
-        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && !chain_is_long(n) && rest_goes(n) != REST_AFTER) return emit_if(e, n, n->next, want, tail);
+        if (n->kind == N_IF && n->next && f->merges < MERGES_MAX && !chain_is_long(n) && rest_goes(n) != REST_AFTER)
+            return emit_if(e, n, n->next, want, tail);
         if (n->kind == N_RETURN) {
             emit_at(e, n->at, n->at.lo);
             reg r = n->a ? emit_expr(e, n->a) : emit_const(e, value_none());

@@ -188,7 +188,8 @@ static void unclosed(layout *l, token *t, const bracket *b)
         size_t n = t->at.lo > open.lo ? t->at.lo - open.lo : 0;
         while (n && strchr(" \t\r\n;", s[n - 1])) n--;
         bool spaced = b->kind == BR_BLOCK || b->kind == BR_CHECKPOINT;
-        if (n && n <= 60 && !memchr(s, '\n', n)) diag_help_set(d, "close it: `%.*s%s%s`", (int)n, s, spaced ? " " : "", bracket_closer(b->kind));
+        if (n && n <= 60 && !memchr(s, '\n', n))
+            diag_help_set(d, "close it: `%.*s%s%s`", (int)n, s, spaced ? " " : "", bracket_closer(b->kind));
         else diag_help_set(d, "write `%s` where what it opens ends", bracket_closer(b->kind));
     } else {
         diag_label_add(d, at, "%s", "");

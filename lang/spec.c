@@ -25,7 +25,6 @@ static void put_options(text *t)
     text_putc(t, '\n');
 }
 
-
 static void put_rows(uint32_t from, uint32_t to, const char *title, text *t)
 {
     bool any = false;

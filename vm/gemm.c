@@ -289,8 +289,7 @@ static void large(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, 
     /* A call of BLIS takes about a second at most, for it cannot be interrupted. */
     int64_t rows = (int64_t)(0x1p35 / GEMM_BLOCK) / n;
     if (stop && rows > 0 && m > rows) {
-        for (int64_t i = 0; i < m; i += rows)
-            large(d, m - i < rows ? m - i : rows, n, k, at(d, a, i, 0), b, at(d, c, i, 0), add, stop);
+        for (int64_t i = 0; i < m; i += rows) large(d, m - i < rows ? m - i : rows, n, k, at(d, a, i, 0), b, at(d, c, i, 0), add, stop);
         return;
     }
     for (int64_t p = 0; p < k && !stopped(stop); p += GEMM_BLOCK, add = true) {

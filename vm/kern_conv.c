@@ -124,7 +124,8 @@ COLUMNS(double)
 
 typedef enum conv_face { CONV_Y, CONV_X, CONV_W } conv_face;
 
-static void conv_image(const volatile int *stop, const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y, char *columns)
+static void conv_image(const volatile int *stop, const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y,
+                       char *columns)
 {
     int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], in = v->w.in[0] * v->w.in[1],
             e = dtype_size[d];

@@ -197,8 +197,7 @@ bool arg_i64_array(prim_call *c, uint32_t i, shaped *s, array **owned)
             double x = read_f64(s->dtype, s->data, o);
             if (x == floor(x) && fabs(x) > 9007199254740992.0)
                 return prim_fail(c, (int)i, DIAG_VALUE, "%s holds %.9g, which is too large", param_name(c, i), x);
-            if (x != floor(x))
-                return prim_fail(c, (int)i, DIAG_VALUE, "%s must be whole numbers and holds %.17g", param_name(c, i), x);
+            if (x != floor(x)) return prim_fail(c, (int)i, DIAG_VALUE, "%s must be whole numbers and holds %.17g", param_name(c, i), x);
         } while (odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
     return arg_dense(c, i, DTYPE_I64, s, owned);
 }

@@ -41,14 +41,14 @@ typedef struct memory {
        freed something and the allocation is worth another try. NULL when there is no budget. */
     bool (*evict)(void *ctx, size_t bytes);
     void *evict_ctx;
-    size_t reserve;      /* beyond the limit, while a diagnostic is made: there must be room to say that there is none */
-    size_t refused;      /* size of the last refused request, 0 when none was */
-    size_t refused_live; /* bytes of MEM_ARRAY then, if the budget refused it; else SIZE_MAX */
-    uint64_t count;      /* allocations made so far */
-    uint64_t fail_at;    /* refuse the allocation with this count (tests); 0: never */
+    size_t reserve;           /* beyond the limit, while a diagnostic is made: there must be room to say that there is none */
+    size_t refused;           /* size of the last refused request, 0 when none was */
+    size_t refused_live;      /* bytes of MEM_ARRAY then, if the budget refused it; else SIZE_MAX */
+    uint64_t count;           /* allocations made so far */
+    uint64_t fail_at;         /* refuse the allocation with this count (tests); 0: never */
     const volatile int *stop; /* not NULL: while it is set, arenas of Code and of trees get nothing more, so that a
                        compilation ends */
-    bool no_pool;        /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
+    bool no_pool;             /* give buffers back to libc at once (`--no-pool`, sanitizers); set before the
                        first array buffer is asked for, later changes have no effect */
     struct mem_pool *pool;
 } memory;

@@ -121,7 +121,7 @@ vm_config vm_config_default(void);
 
 /* Sets vm->error (unless one is set already) and returns false. */
 bool vm_fail(vm *m, diag_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-bool vm_out_of_memory(vm *m);                                                    /* says what was asked for, the limit, and what is live; or that the program is to stop */
+bool vm_out_of_memory(vm *m); /* says what was asked for, the limit, and what is live; or that the program is to stop */
 /* True, with the error set and the flag taken, when the program is to stop: for whatever runs long by itself. */
 bool vm_interrupted(vm *m);
 void vm_help(vm *m, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* to the error just set */
