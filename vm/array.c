@@ -5,6 +5,7 @@
  * for the shape (an axis of size 1 may have any stride and still be dense: nobody steps along it).
  * Conversions are those of array_copy alone, so every kernel that converts gets the same numbers. */
 #include "vm.h"
+#include "kern_util.h"
 #include <string.h>
 
 /* The number of elements, or -1 when it or its bytes do not fit. */
@@ -185,33 +186,28 @@ void array_convert(dtype to, void *dst, dtype from, const void *src, int64_t ss,
 }
 
 /* out[i * run + j] = from[i * outer + j * inner]: short runs without a call for each. */
-#define SHORT_RUNS(T, RUN) \
-    for (int64_t i = 0; i < times; i++) \
-        for (int64_t j = 0; j < RUN; j++) ((T *)out)[i * RUN + j] = ((const T *)from)[i * outer + j * inner]; \
-    break
+#define SHORT_RUNS(T, RUN, OUTER, INNER) \
+    { \
+        T *restrict q = out; \
+        const T *restrict p = from; \
+        for (int64_t i = 0; i < times; i++) \
+            for (int64_t j = 0; j < RUN; j++) q[i * RUN + j] = p[i * OUTER + j * INNER]; \
+        return; \
+    }
+/* An element repeated, as by an axis of one, and any other run of that length. */
+#define SHORT_OF(T, RUN) \
+    { \
+        if (inner == 0 && outer == 1) SHORT_RUNS(T, RUN, 1, 0) \
+        SHORT_RUNS(T, RUN, outer, inner) \
+    }
 #define SHORT(T) \
     switch (run) { \
-    case 2: \
-        if (inner == 0) { \
-            inner = 0; \
-            SHORT_RUNS(T, 2); \
-        } \
-        SHORT_RUNS(T, 2); \
-    case 3: \
-        if (inner == 0) { \
-            inner = 0; \
-            SHORT_RUNS(T, 3); \
-        } \
-        SHORT_RUNS(T, 3); \
-    case 4: \
-        if (inner == 0) { \
-            inner = 0; \
-            SHORT_RUNS(T, 4); \
-        } \
-        SHORT_RUNS(T, 4); \
-    default: SHORT_RUNS(T, run); \
+    case 2: SHORT_OF(T, 2) \
+    case 3: SHORT_OF(T, 3) \
+    case 4: SHORT_OF(T, 4) \
+    default: SHORT_RUNS(T, run, outer, inner) \
     }
-static void gather_short(size_t size, void *out, const void *from, int64_t times, int64_t outer, int64_t run, int64_t inner)
+KERN_CLONES static void gather_short(size_t size, void *out, const void *from, int64_t times, int64_t outer, int64_t run, int64_t inner)
 {
     if (size == 4) SHORT(uint32_t)
     else SHORT(uint64_t)

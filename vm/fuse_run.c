@@ -1,5 +1,6 @@
 /* fuse_run.c: a group that fuse.c has read, prepared and run tile by tile. */
 #include "fuse_parts.h"
+#include "reduce.h"
 #include <string.h>
 
 enum { GIVEN_UP = INT16_MAX }; /* in place of a node's last reader: its tile is free */
@@ -106,7 +107,12 @@ void fuse_assign(fuser *u)
         }
     }
     u->tile = (int)(FUSE_TILE_BYTES / widest);
-    if (u->nsinks && u->sinks[0].after == 1 && u->sinks[0].inner <= u->tile) u->tile -= u->tile % (int)u->sinks[0].inner;
+    /* Tiles end where sums do, or their lanes, if that is not far. */
+    if (u->nsinks) {
+        const sink *s = &u->sinks[0];
+        int64_t unit = s->after == 1 ? s->inner : REDUCE_LANES * s->after;
+        if (unit <= u->tile) u->tile -= u->tile % (int)unit;
+    }
     u->buffers = used;
 }
 

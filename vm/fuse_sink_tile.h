@@ -50,7 +50,7 @@ static void F(along)(const sink *s, F(state) * d, int64_t at, const T *x, int64_
     }
 }
 
-static void F(add)(T *restrict a, const T *restrict b, int64_t n)
+KERN_CLONES static void F(add)(T *restrict a, const T *restrict b, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) a[k] = a[k] + b[k];
 }
@@ -60,8 +60,7 @@ static void F(fold)(const sink *s, F(state) * d)
 {
     int64_t w = s->after;
     T *lanes = d->rows, *stack = d->rows + REDUCE_LANES * w;
-    for (int f = REDUCE_LANES / 2; f >= 1; f /= 2)
-        for (int j = 0; j < f; j++) F(add)(lanes + j * w, lanes + (j + f) * w, w);
+    for (int f = REDUCE_LANES / 2; f >= 1; f /= 2) F(add)(lanes, lanes + f * w, f * w);
     d->blocks++;
     T *top = lanes;
     for (uint64_t c = d->blocks; !(c & 1); c >>= 1) {
@@ -76,20 +75,25 @@ static void F(fold)(const sink *s, F(state) * d)
 /* Sums over rows of `after` elements. */
 static void F(across)(const sink *s, F(state) * d, int64_t at, const T *x, int64_t n)
 {
-    int64_t w = s->after;
+    int64_t w = s->after, k = at % w, r = at / w % s->inner, whole = REDUCE_LANES * w;
+    T *out = (T *)s->out + at / w / s->inner * w;
     while (n > 0) {
         /* Rows one after the other lie in lanes one after the other: as many as there are go in at once. */
-        int64_t k = at % w, r = at / w % s->inner, lane = r % REDUCE_LANES;
-        int64_t rows = s->inner - r < REDUCE_LANES - lane ? s->inner - r : REDUCE_LANES - lane;
+        int64_t lane = r % REDUCE_LANES, rows = REDUCE_LANES - lane;
+        if (s->inner - r < rows) rows = s->inner - r;
         int64_t m = rows * w - k < n ? rows * w - k : n;
-        if (k == 0 && r % REDUCE_BLOCK == 0)
-            for (int64_t j = 0; j < REDUCE_LANES * w; j++) d->rows[j] = (T)-0.0;
-        F(add)(d->rows + lane * w + k, x, m);
-        at += m;
+        bool first = k == 0 && r % REDUCE_BLOCK == 0;
+        if (first && m == whole) memcpy(d->rows, x, (size_t)m * sizeof(T)); /* -0 + x is x */
+        else {
+            if (first)
+                for (int64_t j = 0; j < whole; j++) d->rows[j] = (T)-0.0;
+            F(add)(d->rows + lane * w + k, x, m);
+        }
         x += m;
         n -= m;
-        r += (k + m) / w;
-        if ((k + m) % w || (r % REDUCE_BLOCK != 0 && r != s->inner)) continue;
+        if (m == rows * w - k) r += rows, k = 0;
+        else r += (k + m) / w, k = (k + m) % w;
+        if (k || (r % REDUCE_BLOCK != 0 && r != s->inner)) continue;
         F(fold)(s, d);
         if (r != s->inner) continue;
         T *stack = d->rows + REDUCE_LANES * w;
@@ -97,9 +101,11 @@ static void F(across)(const sink *s, F(state) * d, int64_t at, const T *x, int64
             d->depth--;
             F(add)(stack + (d->depth - 1) * w, stack + d->depth * w, w);
         }
-        memcpy((T *)s->out + (at - 1) / (s->inner * w) * w, stack, (size_t)w * sizeof(T));
+        memcpy(out, stack, (size_t)w * sizeof(T));
+        out += w;
         d->depth = 0;
         d->blocks = 0;
+        r = 0;
     }
 }
 

@@ -155,15 +155,23 @@ static inline __attribute__((always_inline)) void F(short_of)(reduce_op op, cons
         out[k] = l[0];
     }
 }
+/* Two, three or four that follow one another: the same folding, written so that `count` is what goes into vectors. */
+KERN_CLONES static void F(pairs)(const T *restrict x, int64_t count, T *restrict out)
+{
+    for (int64_t k = 0; k < count; k++) out[k] = x[2 * k] + x[2 * k + 1];
+}
+KERN_CLONES static void F(triples)(const T *restrict x, int64_t count, T *restrict out)
+{
+    for (int64_t k = 0; k < count; k++) out[k] = (x[3 * k] + x[3 * k + 2]) + x[3 * k + 1];
+}
+KERN_CLONES static void F(fours)(const T *restrict x, int64_t count, T *restrict out)
+{
+    for (int64_t k = 0; k < count; k++) out[k] = (x[4 * k] + x[4 * k + 2]) + (x[4 * k + 1] + x[4 * k + 3]);
+}
 static void F(short_sums)(int n, const T *x, int64_t ks, int64_t rs, int64_t count, T *out)
 {
-    switch (n) {
-    case 1: F(short_of)(REDUCE_SUM, 1, x, ks, rs, count, out); break;
-    case 2: F(short_of)(REDUCE_SUM, 2, x, ks, rs, count, out); break;
-    case 3: F(short_of)(REDUCE_SUM, 3, x, ks, rs, count, out); break;
-    case 4: F(short_of)(REDUCE_SUM, 4, x, ks, rs, count, out); break;
-    default: F(short_of)(REDUCE_SUM, n, x, ks, rs, count, out); break;
-    }
+    if (ks == n && rs == 1 && n >= 2 && n <= 4) (n == 2 ? F(pairs) : n == 3 ? F(triples) : F(fours))(x, count, out);
+    else F(short_of)(REDUCE_SUM, n, x, ks, rs, count, out);
 }
 
 void F(reduce_short_sums)(int n, const T *x, int64_t count, T *out) { F(short_sums)(n, x, n, 1, count, out); }
