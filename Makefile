@@ -80,6 +80,7 @@ $(BUILD)/%.o: $(BUILD)/%.c
 # How clang passes vectors to SLEEF is decided for a whole file, not by a function's attribute.
 ifneq ($(findstring clang,$(CC)),)
 $(BUILD)/vm/kern_tile_avx2.o: ALL_CFLAGS += -mavx2 -mfma
+$(BUILD)/vm/kern_tile_avx512.o: ALL_CFLAGS += -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma
 $(BUILD)/vm/random.o: ALL_CFLAGS += -mavx
 endif
 

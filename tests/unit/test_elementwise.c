@@ -250,7 +250,7 @@ START_TEST(kernels_against_libm)
 }
 END_TEST
 
-#define PLAIN(name, T) tile_kernel tile_##name##_##T##_base, tile_##name##_##T##_avx2;
+#define PLAIN(name, T) tile_kernel tile_##name##_##T##_base, tile_##name##_##T##_avx2, tile_##name##_##T##_avx512;
 
 #define TILE_F(name) PLAIN(name, f64) PLAIN(name, f32)
 #define TILE_A(name) TILE_F(name)
@@ -263,9 +263,64 @@ TILE_LIST
 #undef TILE_B
 #undef TILE_C
 
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
+static bool has_avx512(void)
+{
+    return has_avx2() && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+}
+
+/* Every kernel of floats: the same bits in vectors of 32 and of 64 bytes, arguments dense and of one element. */
+START_TEST(widths_agree)
+{
+    if (!has_avx512()) return;
+    static const struct row {
+        const char *name;
+        tile_kernel *of[4]; /* f64 by 32 bytes and by 64, then f32 */
+    } rows[] = {
+#define TILE_F(name) {#name, {tile_##name##_f64_avx2, tile_##name##_f64_avx512, tile_##name##_f32_avx2, tile_##name##_f32_avx512}},
+#define TILE_A(name) TILE_F(name)
+#define TILE_B(name) TILE_F(name)
+#define TILE_C(name, fault) TILE_F(name)
+        TILE_LIST};
+#undef TILE_F
+#undef TILE_A
+#undef TILE_B
+#undef TILE_C
+    enum { N = 77 };
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int round = 0; round < 400; round++) {
+            double x[3][N], y[2][N];
+            float xf[3][N], yf[2][N];
+            bool where = !strcmp(rows[k].name, "where"); /* its first argument is of bytes */
+            for (int i = 0; i < 3 * N; i++) {
+                x[i / N][i % N] = round % 2 ? view_number() : ldexp(view_number(), i % 60 - 30);
+                xf[i / N][i % N] = (float)x[i / N][i % N];
+            }
+            if (where)
+                for (int i = 0; i < N; i++) ((char *)x[0])[i] = ((char *)xf[0])[i] = i % 3 == round % 3;
+            if (!strcmp(rows[k].name, "polygamma"))
+                for (int i = 0; i < N; i++) xf[0][i] = (float)(x[0][i] = i % 4);
+            memset(y, 0, sizeof y);
+            memset(yf, 0, sizeof yf);
+            const void *args[] = {x[0], x[1], x[2]}, *argsf[] = {xf[0], xf[1], xf[2]};
+            for (int wide = 0; wide < 2; wide++) {
+                rows[k].of[wide](N, y[wide], args, (unsigned)round / 2 % 8);
+                rows[k].of[2 + wide](N, yf[wide], argsf, (unsigned)round / 2 % 8);
+            }
+            for (int i = 0; i < N; i++) {
+                /* a comparison's results are bytes, of which the first N are written */
+                ck_assert_msg(!memcmp(&y[0][i], &y[1][i], sizeof(double)) || (isnan(y[0][i]) && isnan(y[1][i])), "%s of f64: %.17g, %.17g",
+                              rows[k].name, y[0][i], y[1][i]);
+                ck_assert_msg(!memcmp(&yf[0][i], &yf[1][i], sizeof(float)) || (isnan(yf[0][i]) && isnan(yf[1][i])), "%s of f32: %.9g, %.9g",
+                              rows[k].name, (double)yf[0][i], (double)yf[1][i]);
+            }
+        }
+}
+END_TEST
+
 START_TEST(instruction_sets_agree)
 {
-    if (!__builtin_cpu_supports("avx2")) return;
+    if (!has_avx2()) return;
     struct {
         tile_kernel *a, *b;
         bool condition;
@@ -288,34 +343,37 @@ START_TEST(instruction_sets_agree)
 }
 END_TEST
 
-/* Many numbers, each alone and in a vector of eight, on each instruction set. */
+/* Many numbers, each alone and among sixteen, on each instruction set. */
 START_TEST(alone_and_in_vectors)
 {
     static const struct row {
         const char *name;
-        tile_kernel *of[4];
+        tile_kernel *of[6]; /* on each set, f64 and f32 */
     } rows[] = {
-#define TILE_F(name) {#name, {tile_##name##_f64_base, tile_##name##_f64_avx2, tile_##name##_f32_base, tile_##name##_f32_avx2}},
+#define TILE_F(name) \
+    {#name, \
+     {tile_##name##_f64_base, tile_##name##_f32_base, tile_##name##_f64_avx2, tile_##name##_f32_avx2, tile_##name##_f64_avx512, \
+      tile_##name##_f32_avx512}},
 #define TILE_A(name)
 #define TILE_B(name)
 #define TILE_C(name, fault) TILE_F(name)
         TILE_LIST};
-    bool wide = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool wide = has_avx2();
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         if (!strcmp(rows[k].name, "polygamma")) continue;
-        for (int set = 0; set < 4; set++) {
-            if (set % 2 == 1 && !wide) continue;
-            for (int round = 0; round < 1000; round++) {
-                double x[2][8], y[8], alone;
-                float xf[2][8], yf[8], alonef;
-                for (int i = 0; i < 16; i++) {
-                    x[i / 8][i % 8] = view_number();
-                    xf[i / 8][i % 8] = (float)view_number();
+        for (int set = 0; set < 6; set++) {
+            if ((set / 2 == 1 && !wide) || (set / 2 == 2 && !has_avx512())) continue;
+            for (int round = 0; round < 700; round++) {
+                double x[2][16], y[16], alone;
+                float xf[2][16], yf[16], alonef;
+                for (int i = 0; i < 32; i++) {
+                    x[i / 16][i % 16] = view_number();
+                    xf[i / 16][i % 16] = (float)view_number();
                 }
-                bool single = set >= 2;
+                bool single = set % 2;
                 const void *args[2] = {single ? (void *)xf[0] : (void *)x[0], single ? (void *)xf[1] : (void *)x[1]};
-                rows[k].of[set](8, single ? (void *)yf : (void *)y, args, 0);
-                for (int i = 0; i < 8; i++) {
+                rows[k].of[set](16, single ? (void *)yf : (void *)y, args, 0);
+                for (int i = 0; i < 16; i++) {
                     const void *each[2] = {single ? (void *)&xf[0][i] : (void *)&x[0][i], single ? (void *)&xf[1][i] : (void *)&x[1][i]};
                     rows[k].of[set](1, single ? (void *)&alonef : (void *)&alone, each, 0);
                     value got = single ? value_f32(yf[i]) : value_f64(y[i]), want = single ? value_f32(alonef) : value_f64(alone);
@@ -576,6 +634,7 @@ int main(void)
                                   symbolic_zeros,
                                   kernels_against_libm,
                                   instruction_sets_agree,
+                                  widths_agree,
                                   alone_and_in_vectors,
                                   arrays_equal_scalars,
                                   threads_and_tiles,
