@@ -6,11 +6,11 @@
  * an origin is looked up while a residual is forced is the n-th time it ran under that residual; so a
  * value supplied by a reader is offered only to contexts further in, whose own first run this is.
  *
- * Arguments are told apart by a digest of 64 bits of all their bits, dtypes and shapes: two that differ
- * share one by chance in about 1 of 2^64 pairs. */
+ * Arguments are told apart by a digest (digest.h). */
 #include "residual.h"
 #include "vm.h"
 #include "array.h"
+#include "digest.h"
 #include "spill.h"
 #include <string.h>
 
@@ -222,83 +222,11 @@ static bool wants(keep_context *c, const prim *p, const value *args, uint32_t n)
     }
 }
 
-/* --- digests of arguments --------------------------------------------------------------------- */
-
-enum { DIGEST_LANES = 4 };
-typedef struct digest {
-    uint64_t lane[DIGEST_LANES];
-} digest;
-
-static uint64_t mixed(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * 0x9e3779b97f4a7c15u; /* odd: for one x, no two h come together */
-    return h << 29 | h >> 35;
-}
-
-static void digest_bytes(digest *d, const char *s, size_t n)
-{
-    uint64_t w[DIGEST_LANES];
-    for (; n >= sizeof w; s += sizeof w, n -= sizeof w) {
-        memcpy(w, s, sizeof w);
-        for (int k = 0; k < DIGEST_LANES; k++) d->lane[k] = mixed(d->lane[k], w[k]);
-    }
-    memset(w, 0, sizeof w);
-    memcpy(w, s, n);
-    for (int k = 0; k < DIGEST_LANES; k++) d->lane[k] = mixed(d->lane[k], w[k]);
-}
-
-static void digest_numbers(digest *d, const value *v)
-{
-    shaped s;
-    shaped_of(v, &s);
-    int64_t head[RANK_MAX + 3] = {v->tag, v->weak, s.dtype};
-    memcpy(head + 3, s.shape, (size_t)s.rank * sizeof *s.shape);
-    digest_bytes(d, (const char *)head, (size_t)(s.rank + 3) * sizeof *head);
-    double piece[1024];
-    for (int64_t i = 0; i < s.size; i += 1024) {
-        int64_t n = s.size - i < 1024 ? s.size - i : 1024;
-        shape_gather(&s, s.dtype, piece, i, n);
-        digest_bytes(d, (const char *)piece, (size_t)n * dtype_size[s.dtype]);
-    }
-}
-
-/* Bounded by how deep a program nests records and tuples; false: something in it has no digest. */
-static bool digest_value(digest *d, const value *v)
-{
-    const value *parts = NULL;
-    uint32_t n = 0;
-    switch ((value_tag)v->tag) {
-    case V_TUPLE: parts = as_tuple(*v)->v, n = as_tuple(*v)->n; break;
-    case V_RECORD: parts = as_record(*v)->v, n = as_record(*v)->n; break;
-    case V_STRING: digest_bytes(d, as_string(*v)->s, as_string(*v)->length); return true;
-    case V_BOOL:
-    case V_I64:
-    case V_F32:
-    case V_F64:
-    case V_ARRAY: digest_numbers(d, v); return true;
-    case V_NONE:
-    case V_UNDEF:
-    case V_ZERO: break;
-    default: return false;
-    }
-    uint64_t head[2] = {v->tag, n};
-    digest_bytes(d, (const char *)head, sizeof head);
-    if (v->tag == V_RECORD) digest_bytes(d, (const char *)as_record(*v)->names, n * sizeof(symbol));
-    for (uint32_t i = 0; i < n; i++)
-        if (!digest_value(d, &parts[i])) return false;
-    return true;
-}
-
 /* The arguments' digest; what is read from the world has none, and 0 here. False: it is not to be kept. */
-static bool key_of(const prim *p, const value *args, uint32_t n, uint64_t *key)
+static bool key_of(const vm *m, const prim *p, const value *args, uint32_t n, uint64_t *key)
 {
     *key = 0;
-    if (p->attrs & A_INPUT) return true;
-    digest d = {{1, 2, 3, 4}};
-    for (uint32_t i = 0; i < n; i++)
-        if (!digest_value(&d, &args[i])) return false;
-    for (int k = 0; k < DIGEST_LANES; k++) *key = mixed(*key, d.lane[k]);
-    return true;
+    return p->attrs & A_INPUT || digest_of(m, args, n, key);
 }
 
 static bool is_there(const kept *k, uint64_t key) { return k->key == key && (k->disk || k->v.tag != V_UNDEF); }
@@ -325,7 +253,7 @@ bool keep_lookup(vm *m, const prim *p, uint32_t origin, const value *args, uint3
         keep_list *l = &c->r->keep;
         uint32_t s = slot_index(l, origin);
         if (l->slots[s].first == UINT32_MAX) continue;
-        if (!has_key && !key_of(p, args, nargs, &key)) break;
+        if (!has_key && !key_of(m, p, args, nargs, &key)) break;
         has_key = true;
         uint32_t at = p->attrs & A_INPUT ? c->cursors[s] : find_kept(l, l->slots[s].first, c->cursors[s], key);
         if (at == UINT32_MAX) continue;
@@ -355,7 +283,7 @@ bool keep_offer(vm *m, const prim *p, uint32_t origin, const value *args, uint32
     for (uint32_t i = k->from; i < k->n; i++) {
         keep_context *c = &k->of[i];
         if (c->reading || !wants(c, p, args, nargs)) continue;
-        if (!has_key && !key_of(p, args, nargs, &key)) return true;
+        if (!has_key && !key_of(m, p, args, nargs, &key)) return true;
         has_key = true;
         if (!keep_list_add(m, &c->r->keep, origin, key, result)) return false;
         kept *v = &c->r->keep.of[c->r->keep.n - 1];
