@@ -171,14 +171,15 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
 
-# Allocations refused, one at a time: STARVE_COUNT= of them for each text.
+# Allocations refused, one at a time: STARVE_COUNT= of them for each text, and one for each place that asks for memory.
 STARVE_COUNT ?= 10
-STARVE_TEXTS := $(wildcard tests/cases/*.rl tests/cases/stdlib/*.rl tests/golden/*.rl) $(addprefix examples/,newton.rl linreg.rl ode.rl recursion.rl)
+STARVE_CALLS := memory_close memory_alloc memory_array_alloc memory_resize arena_alloc arena_text
+STARVE_TEXTS := $(wildcard tests/golden/*.rl tests/cases/lang/*.rl tests/cases/stdlib/*.rl tests/cases/*.rl) $(addprefix examples/,newton.rl linreg.rl ode.rl recursion.rl)
 starve: $(BUILD)/starve
 	STARVE_COUNT=$(STARVE_COUNT) $(BUILD)/starve $(filter-out %long.rl %memory.rl %mlp.rl,$(STARVE_TEXTS))
 $(BUILD)/starve: $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a $(LIBS)
+	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(STARVE_CALLS:%=-Wl,--wrap=%) -o $@ $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a $(LIBS)
 
 # Operations on files that fail, every one in turn and in every way.
 FAULT_CALLS := open read pread write fsync close rename fstat stat fopen fread memory_close

@@ -310,9 +310,9 @@ typedef struct carried {
 static carried *carried_of(emitter *e, const loop_info *info, uint32_t *n)
 {
     emit_fn *f = e->f;
+    *n = 0;
     carried *of = emit_take(e, (info->n + FLAGS_PER_FUNCTION + f->loops * FLAGS_PER_LOOP) * sizeof *of);
     if (!of) return NULL;
-    *n = 0;
     for (uint32_t i = 0; i < info->n; i++) of[(*n)++].var = info->vars[i];
     if (info->returns) {
         of[(*n)++].var = f->nvars + FLAG_ON;

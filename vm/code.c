@@ -449,6 +449,7 @@ static code *finish(builder *b)
     code *c = b->c;
     if (!c) return NULL; /* libc had nothing for the builder itself */
     if (b->failed || !(c->display = make_display(b)) || b->failed || !code_verify(b->vm, c)) {
+        if (c->arena.refused) vm_out_of_memory(b->vm); /* whoever failed the builder need not have said so */
         builder_drop(b);
         return NULL;
     }

@@ -80,7 +80,7 @@ static const regs *block_reads(diff *d, const block *k)
         const instr *i = k->list[j];
         for (uint32_t q = 0; q <= i->nblocks; q++) {
             const regs *within = q ? block_reads(d, i->blocks[q - 1]) : &(regs){.of = i->src, .n = i->nsrc};
-            for (uint32_t x = 0; x < within->n; x++) {
+            for (uint32_t x = 0; within && x < within->n; x++) {
                 reg r = within->of[x];
                 if (t->defined[r] == now || t->listed[r] == now) continue;
                 t->listed[r] = now;

@@ -706,6 +706,7 @@ code *diff_jvp(vm *m, code *f, uint64_t mask)
     }
     if (j.failed || (!b->failed && !code_drop_dead(b, false))) b->failed = true;
     code *made = builder_finish_derived(b, f, CODE_JVP);
+    if (!made && j.arena.refused) vm_out_of_memory(m);
     arena_close(&j.arena);
     return made;
 }

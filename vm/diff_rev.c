@@ -761,6 +761,7 @@ code *diff_fwd(vm *m, code *primal, uint64_t mask, derive_kind kind)
     if (!rev) {
         d.fb.failed = true;
         builder_finish(&d.fb);
+        if (d.arena.refused) vm_out_of_memory(m);
         arena_close(&d.arena);
         return NULL;
     }
@@ -783,6 +784,7 @@ code *diff_fwd(vm *m, code *primal, uint64_t mask, derive_kind kind)
     }
     if (d.failed || (!fb->failed && !code_drop_dead(fb, false))) fb->failed = true;
     code *fwd = builder_finish_derived(fb, primal, CODE_FWD);
+    if (!fwd && d.arena.refused) vm_out_of_memory(m);
     arena_close(&d.arena);
     return fwd;
 }

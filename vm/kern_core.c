@@ -71,19 +71,22 @@ bool kern_takeout(prim_call *c)
     value x = c->args[0], ix = c->args[1], at;
     c->out = value_retain(x);
     bool own = (c->last & 1) && value_is_heap(x) && x.u.o->refs == 2; /* the caller's, and ours just now */
+    bool fine = true;
     value *part = NULL;
     if (x.tag == V_RECORD && ix.tag == V_STRING) {
         symbol name = symbol_of(c->vm->symbols, as_string(ix)->s, as_string(ix)->length);
         int64_t i = name ? record_find(as_record(x), name) : -1;
         if (i < 0) return true;
         part = &as_record(x)->v[i];
-        if (!own) return record_set(c->vm, &c->out, name, value_none());
+        fine = own || record_set(c->vm, &c->out, name, value_none());
     } else if (x.tag == V_TUPLE && whole(ix, &at)) {
         int64_t n = as_tuple(x)->n, i = at.u.i < 0 ? at.u.i + n : at.u.i;
         if (i < 0 || i >= n) return true;
         part = &as_tuple(x)->v[i];
-        if (!own) return tuple_set(c->vm, &c->out, (uint32_t)i, value_none());
+        fine = own || tuple_set(c->vm, &c->out, (uint32_t)i, value_none());
     } else return true;
+    if (!fine) value_release(c->vm, c->out);
+    if (!own) return fine;
     value old = *part;
     *part = value_none();
     value_release(c->vm, old);

@@ -347,6 +347,7 @@ static bool without_none(vm *m, value d, int depth, value *out)
     for (uint32_t k = 0; k < n; k++)
         if (!without_none(m, from[k], depth + 1, &to[k])) {
             value_release(m, *out);
+            *out = value_undef(); /* it stands within another, which goes too */
             return false;
         }
     return true;

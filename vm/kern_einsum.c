@@ -312,7 +312,7 @@ bool kern_einsum_plan(prim_call *c)
     einsum *e = memory_alloc(&m->mem, MEM_OTHER, sizeof *e);
     if (!e) return vm_out_of_memory(m);
     *e = (einsum){.c = c, .n = (int)shapes->n};
-    value plan, part;
+    value plan, part = value_none();
     bool ok = read_spec(e, spec, shapes) && new_tuple(m, &plan);
     if (ok) {
         ok = new_tuple(m, &part);

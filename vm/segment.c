@@ -237,6 +237,7 @@ code *code_segment(code *f)
     for (uint32_t r = 0; map && r < f->nregs; r++) map[r] = r;
     s.clone = (cloner){.b = b, .from = f, .map = map};
     if (!b->failed) segment_block(&s, f->body, b->c->body);
+    if (s.arena.refused) vm_out_of_memory(s.m);
     arena_close(&s.arena);
     return builder_finish_derived(b, f, f->role);
 }

@@ -118,6 +118,7 @@ bool vm_fail(vm *m, diag_code kind, const char *fmt, ...)
     va_start(ap, fmt);
     m->error = diag_of(m, SEVERITY_ERROR, kind, fmt, ap);
     va_end(ap);
+    if (!m->error && kind != DIAG_MEMORY && kind != DIAG_BUDGET) return vm_out_of_memory(m); /* there was none for the diagnostic */
     m->fail_arg = -1;
     return false;
 }

@@ -1,10 +1,15 @@
 /* starve.c: refuses the N-th allocation of a program, for a sample of N, and looks at what is left.
  *
- * In: paths of .rl files; STARVE_COUNT=, how many N for each (30). For each N a fresh VM runs the file's text with
- * that allocation refused. What must hold: the text succeeds all the same or fails with error[memory]; a
- * variable set before is as it was; the VM goes on working; and when it closes nothing is live. Out: a line for
- * each breach, and one of counts. The linker hands memory_close over (see Makefile). */
+ * In: paths of .rl files; STARVE_COUNT=, how many N for each (30); STARVE_DEPTH=, of how many callers a place consists
+ * (4). For each N a fresh VM runs the file's text with that allocation refused. So it does for each place in the
+ * C code that asks for memory, known by its callers: the first request from there in all the texts is refused. A
+ * request to an arena may be refused at any of its places, for its chunk may end there.
+ * What must hold: the text succeeds all the same or fails with error[memory]; a variable set before is as it was;
+ * the VM goes on working; and when it closes nothing is live. Out: a line for each breach, with the callers of the
+ * request, and one of counts. The linker hands memory_close and the requests over (see Makefile). */
 #include "../../lang/session.h"
+#include <execinfo.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +26,73 @@ void __wrap_memory_close(memory *m)
     __real_memory_close(m);
 }
 
+/* --- places ---------------------------------------------------------------------------------------- */
+
+enum { PLACES_MOST = 1 << 17, DEPTH_MOST = 16 };
+static struct {
+    bool armed, looks; /* looks: notes places that were not met before */
+    uint64_t n, at;    /* requests so far, the one to refuse */
+    uint64_t seen[2 * PLACES_MOST];
+    uint64_t fresh[PLACES_MOST]; /* the first requests from places not met before */
+    size_t nseen, nfresh;
+    int depth;
+    void *callers[24]; /* of the request that was refused */
+    int ncallers;
+} place;
+
+/* Whether the callers of this request are met for the first time. */
+static bool is_new(void)
+{
+    void *callers[DEPTH_MOST + 2];
+    int n = backtrace(callers, place.depth + 2);
+    uint64_t h = 0;
+    for (int i = 2; i < n; i++) h = (h ^ (uint64_t)(uintptr_t)callers[i]) * 0x9e3779b97f4a7c15u, h ^= h >> 29;
+    size_t i = h % (2 * PLACES_MOST);
+    for (h |= 1; place.seen[i]; i = (i + 1) % (2 * PLACES_MOST))
+        if (place.seen[i] == h) return false;
+    if (place.nseen == PLACES_MOST) return false;
+    place.seen[i] = h;
+    place.nseen++;
+    return true;
+}
+
+__attribute__((noinline)) static bool refused(memory *m, size_t bytes)
+{
+    if (!place.armed) return false;
+    uint64_t n = ++place.n;
+    if (place.looks && is_new()) place.fresh[place.nfresh++] = n;
+    if (n != place.at) return false;
+    place.ncallers = backtrace(place.callers, 24);
+    m->refused = bytes ? bytes : 1;
+    m->refused_live = SIZE_MAX;
+    return true;
+}
+
+#define WRAP(type, name, ...) \
+    type __real_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__); \
+    type __wrap_##name(__VA_ARGS__)
+WRAP(void *, memory_alloc, memory *m, mem_tag tag, size_t bytes) { return refused(m, bytes) ? NULL : __real_memory_alloc(m, tag, bytes); }
+WRAP(void *, memory_array_alloc, memory *m, size_t bytes) { return refused(m, bytes) ? NULL : __real_memory_array_alloc(m, bytes); }
+WRAP(void *, memory_resize, memory *m, mem_tag tag, void *p, size_t was, size_t bytes)
+{
+    return bytes > was && refused(m, bytes) ? NULL : __real_memory_resize(m, tag, p, was, bytes);
+}
+WRAP(void *, arena_alloc, arena *a, size_t bytes)
+{
+    if (!refused(a->m, bytes)) return __real_arena_alloc(a, bytes);
+    a->refused = true;
+    return NULL;
+}
+WRAP(char *, arena_text, arena *a, const char *s, size_t n)
+{
+    if (!refused(a->m, n)) return __real_arena_text(a, s, n);
+    a->refused = true;
+    return NULL;
+}
+
+/* --- trials ---------------------------------------------------------------------------------------- */
+
 static bool swallow(void *user, const char *s, size_t n)
 {
     (void)user, (void)s, (void)n;
@@ -31,8 +103,18 @@ static void quiet(void *user, const diag *d, const char *rendered) { (void)user,
 static void breach(const char *path, uint64_t at, const char *what, const char *more)
 {
     failures++;
-    printf("%s: allocation %llu refused: %s%s\n", path, (unsigned long long)at, what, more);
+    printf("%s: %s %llu refused: %s%s\n", path, place.at ? "request" : "allocation", (unsigned long long)(place.at ? place.at : at), what,
+           more);
     fflush(stdout);
+    if (place.at && place.ncallers > 2) backtrace_symbols_fd(place.callers + 2, place.ncallers - 2, 1);
+}
+
+/* The text that runs now, for a crash or a hang. */
+static const char *running;
+static void on_signal(int number)
+{
+    breach(running, 0, strsignal(number), "");
+    _exit(1);
 }
 
 static bool run(session *s, const char *name, const char *text_, size_t n)
@@ -49,9 +131,10 @@ static void forget(vm *m)
     m->error = NULL;
 }
 
-/* Runs the text with allocation `at` (from 1) of it refused, 0: none. Gives how many it made. */
+/* Runs the text with allocation `at` (from 1) of it refused, 0: none, or with request `place.at`. Gives how many it made. */
 static uint64_t trial(const char *path, const char *text_, size_t n, uint64_t at)
 {
+    running = path;
     host h = {.show = quiet, .write = swallow};
     vm_config c = vm_config_default();
     c.threads = 1;
@@ -59,16 +142,18 @@ static uint64_t trial(const char *path, const char *text_, size_t n, uint64_t at
     vm *m = h.vm;
     session s;
     session_open(&s, &h);
-    static const char before[] = "starve_before = [1, 2, 3]", after[] = "assert(sum(starve_before) == 6)";
+    static const char before[] = "starve_before = [1, 2, 3]", after[] = "assert(same(starve_before, [1, 2, 3]))";
     if (!run(&s, "before", before, strlen(before))) exit(2);
     uint64_t start = m->mem.count;
     m->mem.fail_at = at ? start + at : 0;
     trials++;
+    place.n = 0, place.armed = true;
     bool fine = run(&s, path, text_, n);
+    place.armed = false;
     uint64_t made = m->mem.count - start;
     m->mem.fail_at = 0;
     if (fine) succeeded++;
-    else if (at && m->error && m->error->code != DIAG_MEMORY && m->error->code != DIAG_BUDGET)
+    else if ((at || place.at) && m->error && m->error->code != DIAG_MEMORY && m->error->code != DIAG_BUDGET)
         breach(path, at, "another error: ", m->error->message);
     bool was_fine = fine;
     forget(m);
@@ -84,6 +169,22 @@ static uint64_t trial(const char *path, const char *text_, size_t n, uint64_t at
     return was_fine || at ? made : 0;
 }
 
+/* Opens the VM, which compiles the library, with request `place.at` of that refused. */
+static void trial_of_opening(void)
+{
+    host h = {.show = quiet, .write = swallow};
+    vm_config c = vm_config_default();
+    running = "opening";
+    trials++;
+    left_live = 0;
+    place.n = 0, place.armed = true;
+    bool fine = host_open(&h, &c);
+    place.armed = false;
+    if (fine) host_close(&h);
+    succeeded += fine;
+    if (left_live) breach(running, 0, "it leaks", "");
+}
+
 static char *slurp(const char *path, size_t *n)
 {
     FILE *f = fopen(path, "rb");
@@ -97,22 +198,51 @@ static char *slurp(const char *path, size_t *n)
 
 int main(int argc, char **argv)
 {
-    const char *e = getenv("STARVE_COUNT");
+    const char *e = getenv("STARVE_COUNT"), *d = getenv("STARVE_DEPTH");
+    int depth = d ? atoi(d) : 4;
+    place.depth = depth < 1 ? 1 : depth > DEPTH_MOST ? DEPTH_MOST : depth;
+#ifndef __SANITIZE_ADDRESS__ /* which says more */
+    static const int bad[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) signal(bad[i], on_signal);
+#endif
     uint64_t count = e ? strtoull(e, NULL, 10) : 30;
+    alarm(120);          /* a hang is a breach too */
+    int errors = dup(2); /* where it says that there is no memory */
+    if (errors < 0 || !freopen("/dev/null", "w", stderr)) return 2;
+    place.looks = true;
+    trial_of_opening();
+    place.looks = false;
+    for (size_t k = 0; k < place.nfresh; k++) {
+        place.at = place.fresh[k];
+        trial_of_opening();
+    }
+    place.at = 0;
+    fflush(stderr);
+    dup2(errors, 2);
+    close(errors);
     for (int i = 1; i < argc; i++) {
         size_t n;
         char *s = slurp(argv[i], &n);
         if (!s) continue;
-        alarm(120); /* a hang is a breach too */
+        alarm(120);
         uint64_t all = trial(argv[i], s, n, 0);
+        place.looks = all != 0, place.nfresh = 0;
+        if (all) trial(argv[i], s, n, 0);
+        place.looks = false;
         /* The first ones densely (compiling), then further and further apart, with an odd offset for each. */
         for (uint64_t k = 0; k < count && all; k++) {
             alarm(120);
             uint64_t at = 1 + (uint64_t)((double)all * (double)k / (double)count) + (k * 7919 + (uint64_t)i * 31) % (1 + all / count);
             if (at <= all) trial(argv[i], s, n, at);
         }
+        for (size_t k = 0; k < place.nfresh && all; k++) {
+            alarm(120);
+            place.at = place.fresh[k];
+            trial(argv[i], s, n, 0);
+        }
+        place.at = 0;
         free(s);
     }
-    printf("starve: %lu runs, %lu succeeded all the same, %lu breaches\n", trials, succeeded, failures);
+    printf("starve: %lu runs, %zu places, %lu succeeded all the same, %lu breaches\n", trials, place.nseen, succeeded, failures);
     return failures != 0;
 }
