@@ -216,7 +216,8 @@ bench: $(BUILD)/replay
 	[ -x $(BUILD)/bench/jax/bin/python ] || { python3 -m venv $(BUILD)/bench/jax && $(BUILD)/bench/jax/bin/pip install -q 'jax[cpu]'; }
 	g++ -O2 -march=x86-64-v3 -o $(BUILD)/bench/adolc tests/bench/adolc_peer.cpp -ladolc
 	$(CC) -O2 -shared -fPIC -fno-builtin -o $(BUILD)/bench/memtrack.so tests/bench/memtrack.c
-	REPLAY=$(BUILD)/replay LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp JAX_PYTHON=$(BUILD)/bench/jax/bin/python \
+	$(CC) -O2 -march=native -fopenmp -o $(BUILD)/bench/limit tests/bench/limit.c
+	REPLAY=$(BUILD)/replay LIMIT=$(BUILD)/bench/limit LD_LIBRARY_PATH=/usr/lib/$(MULTIARCH)/openblas-openmp JAX_PYTHON=$(BUILD)/bench/jax/bin/python \
 	    ADOLC=$(BUILD)/bench/adolc MEMTRACK=$(abspath $(BUILD)/bench/memtrack.so) python3 tests/bench/run.py $(BENCH)
 # Replay against itself: the price of a checkpoint, growth, threads.
 bench-more: $(BUILD)/replay

@@ -46,7 +46,7 @@ def mlp():
 def rnn():
     n = 256
     xs, y = noise(1, 1000, 64, n), noise(2, 64, n)
-    p = {"wx": noise(3, n, n) * dtype(0.5 / n**0.5), "wh": noise(4, n, n) / dtype(n**0.5), "b": np.zeros(n, dtype)}
+    p = {"wx": noise(3, n, n) * dtype(0.5 / n**0.5), "wh": noise(4, n, n) * dtype(1.4 / n**0.5), "b": np.zeros(n, dtype)}
 
     def loss(p):
         h, _ = lax.scan(lambda h, x: (jnp.tanh(x @ p["wx"] + h @ p["wh"] + p["b"]), None), jnp.zeros((64, n), dtype), xs)

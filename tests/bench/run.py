@@ -7,7 +7,9 @@ milliseconds of a step, its ratio (the median of the pairs'), of the first step,
 (the resident set's, and live bytes where they are known), and a compiler's time.
 Peers: torch (PEER_PYTHON, /usr/bin/python3), jax (JAX_PYTHON), adolc and hand (ADOLC, the compiled adolc_peer.cpp);
 without -p, all that are there. MEMTRACK names the compiled memtrack.c, for PyTorch's live bytes, in a run of its
-own. REPLAY is the program (build/replay); LD_LIBRARY_PATH may name the BLAS that PyTorch is to use.
+own. REPLAY is the program (build/replay); LD_LIBRARY_PATH may name the BLAS that PyTorch is to use. Beside PyTorch, the
+matrix products of mlp, rnn and transformer are timed alone, and what the processor's multiply-adds allow (LIMIT,
+the compiled limit.c).
 """
 import argparse
 import os
@@ -31,7 +33,7 @@ p.add_argument("names", nargs="*")
 args = p.parse_args()
 replay = os.environ.get("REPLAY", "build/replay")
 python, jax_python = os.environ.get("PEER_PYTHON", "/usr/bin/python3"), os.environ.get("JAX_PYTHON", "")
-adolc, memtrack = os.environ.get("ADOLC", ""), os.environ.get("MEMTRACK", "")
+adolc, memtrack, limit = os.environ.get("ADOLC", ""), os.environ.get("MEMTRACK", ""), os.environ.get("LIMIT", "")
 peers = args.peer or ["torch", *(["jax"] if jax_python else []), *(["adolc", "hand"] if adolc else [])]
 
 
@@ -91,3 +93,21 @@ for peer in peers:
               f"| {middle(lambda x, y: x['first_ms'] / x['median_ms']):.2f} | {middle(lambda x, y: y['first_ms'] / y['median_ms']):.2f} "
               f"| {a['live']:.0f} | {b['live']:.0f} | {middle(lambda x, y: x['grown']):.0f} | {middle(lambda x, y: y['grown']):.0f} "
               f"| {b.get('compile', 0):.0f} | {'yes' if agree else 'NO ' + str((a, b))} |", flush=True)
+
+# Multiply-adds of a step of each, doubled: products forward and their transposes.
+operations = {"mlp": 64 * 3 * 2 * 512**3, "rnn": 1000 * 5 * 2 * 64 * 256**2,
+              "transformer": 6 * 3 * 2 * (2048 * (4 * 256**2 + 2 * 256 * 1024) + 2 * 32 * 256**2 * 64)}
+chosen = [n for n in args.names or names if n in operations]
+if "torch" in peers and limit and chosen:
+    print("\n| workload | Replay ms | its products alone ms | ratio | at the multiply-add limit ms | ratio |\n|" + "---|" * 6)
+    for name in chosen:
+        def products():
+            return run([replay, "--threads", str(args.threads), "--float", "f32", os.path.join(here, "products.rl"), name, "5"])["median_ms"]
+
+        def least():
+            speed = float(subprocess.run([limit, str(args.threads)], capture_output=True, text=True, check=True).stdout)
+            return operations[name] / speed / 1e6
+        rounds = [(ours(name, args.flags)["median_ms"], products(), least()) for _ in range(args.rounds)]
+        a, b, c = (statistics.median(x) for x in zip(*rounds))
+        print(f"| {name} | {a:.1f} | {b:.1f} | {statistics.median(x / y for x, y, _ in rounds):.3f} | {c:.1f} "
+              f"| {statistics.median(x / z for x, _, z in rounds):.3f} |", flush=True)

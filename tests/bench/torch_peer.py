@@ -55,7 +55,7 @@ def mlp():
 def rnn():
     n = 256
     xs, y = noise(1, 1000, 64, n), noise(2, 64, n)
-    wx, wh, b = leaf(noise(3, n, n) * (0.5 / n**0.5)), leaf(noise(4, n, n) / n**0.5), leaf(torch.zeros(n))
+    wx, wh, b = leaf(noise(3, n, n) * (0.5 / n**0.5)), leaf(noise(4, n, n) * (1.4 / n**0.5)), leaf(torch.zeros(n))
 
     def loss():
         h = torch.zeros(64, n)
