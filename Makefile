@@ -42,7 +42,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind coverage asan tsan check format flags bench bench-more install clean help
+.PHONY: all deps run test command budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind coverage asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -107,7 +107,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 # Each prints a line of what passed; any failure stops make.
 # Everything is built first, on all cores; then the parts run one after another.
 JOBS := $(shell nproc)
-PARTS := unit table cases budgets numpy spec golden examples repl views embed limits starve faults random
+PARTS := unit table cases command budgets numpy spec golden examples repl views embed limits starve faults random
 test:
 	$(MAKE) -j$(JOBS) $(BUILD)/replay $(UNIT_BIN) $(BUILD)/table $(BUILD)/random
 	@for part in $(PARTS); do $(MAKE) --no-print-directory $$part || exit 1; done
@@ -128,6 +128,10 @@ numpy: $(BUILD)/replay
 # Scripts with what they must print, or how they must fail, in their comments.
 cases: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay tests/run_cases.sh
+
+# The command line: options, subcommands, statuses.
+command: $(BUILD)/replay
+	REPLAY=$(BUILD)/replay tests/command/run.sh
 
 # Programs under budgets from their peak down: BUDGETS= how many.
 budgets: $(BUILD)/replay

@@ -36,6 +36,23 @@ static size_t last_call(const char *s, size_t n)
     return found;
 }
 
+/* Whether s[0..n) has a comma outside brackets and strings. */
+static bool has_comma(const char *s, size_t n)
+{
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t i = 0; i < n; i++) {
+        if (quoted) {
+            if (s[i] == '\\') i++;
+            else if (s[i] == '"') quoted = false;
+        } else if (s[i] == '"') quoted = true;
+        else if (strchr("([{", s[i])) depth++;
+        else if (strchr(")]}", s[i]) && depth) depth--;
+        else if (s[i] == ',' && !depth) return true;
+    }
+    return false;
+}
+
 bool view_call_of(session *s, const char *call, view_call *out)
 {
     vm *m = s->h->vm;
@@ -52,9 +69,9 @@ bool view_call_of(session *s, const char *call, view_call *out)
     text_open(&t, &m->mem);
     const char *inside = call + at + 1;
     size_t k = n - at - 2;
-    bool empty = true, several = false;
-    for (size_t i = 0; i < k; i++) empty &= inside[i] == ' ', several |= inside[i] == ',';
-    if (!several && k > 3 && !memcmp(inside + k - 3, "...", 3))
+    bool empty = true;
+    for (size_t i = 0; i < k; i++) empty &= inside[i] == ' ';
+    if (k > 3 && !has_comma(inside, k) && !memcmp(inside + k - 3, "...", 3))
         text_printf(&t, "(%.*s, %.*s)", (int)at, call, (int)k - 3, inside); /* f(args...) */
     else text_printf(&t, "(%.*s, (%.*s%s))", (int)at, call, (int)k, inside, empty ? "" : ",");
     value both;

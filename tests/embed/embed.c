@@ -171,6 +171,82 @@ static void values(void)
     replay_close(r);
 }
 
+/* Every way to make a value, and every question about one, with what it answers when the value is another. */
+static void making(void)
+{
+    record k = {.n = 0};
+    replay_config c = {.size = sizeof c, .threads = 1, .user = &k, .output = take, .diagnostic = warned};
+    replay *r = replay_open(&c);
+    CHECK(replay_version()[0] >= '0' && replay_version()[0] <= '9');
+    replay_value *v[] = {replay_none(r),      replay_bool(r, true), replay_i64(r, -3),     replay_f32(r, 0.5f),
+                         replay_f64(r, 0.25), replay_number(r, 2),  replay_number(r, 0.1), replay_string(r, "h\xc3\xa9", 3)};
+    enum { N = sizeof v / sizeof *v };
+    replay_value *t = replay_tuple(r, (const replay_value *const *)v, N), *empty = replay_tuple(r, NULL, 0);
+    CHECK(replay_length(t) == N && replay_length(empty) == 0 && replay_type_of(empty) == REPLAY_TUPLE);
+    CHECK(!strcmp(replay_print(t), "(none, true, -3, 0.5, 0.25, 2, 0.1, \"h\xc3\xa9\")"));
+    CHECK(replay_set(r, "t", t));
+    CHECK(!strcmp(replay_print(v[7]), "h\xc3\xa9") && replay_length(v[7]) == 3 && replay_length(v[0]) == 0 && replay_length(NULL) == 0);
+    /* Numbers of a literal take the dtype of what they meet. */
+    run(r, "d = (dtype(t[3] * t[5]), dtype(t[3] * t[6]), dtype(t[3] * t[4]), dtype(t[2] + t[5]), dtype(t[1]))");
+    replay_value *d = replay_get(r, "d");
+    CHECK(!strcmp(replay_print(d), "(\"f32\", \"f32\", \"f64\", \"i64\", \"bool\")"));
+    static const replay_type types[N] = {REPLAY_NONE,  REPLAY_ARRAY, REPLAY_ARRAY, REPLAY_ARRAY,
+                                         REPLAY_ARRAY, REPLAY_ARRAY, REPLAY_ARRAY, REPLAY_STRING};
+    for (int i = 0; i < N; i++) CHECK(replay_type_of(v[i]) == types[i]);
+    CHECK(replay_type_of(NULL) == REPLAY_NONE);
+    replay_value *f = replay_load(r, "test", "fn(x) = x", 0);
+    CHECK(replay_type_of(f) == REPLAY_FUNCTION && replay_length(f) == 0);
+    /* rank 0 is a number, of each dtype. */
+    uint8_t on = 7;
+    int64_t whole = -5, x = 0;
+    float half = 0.5f, single;
+    double quarter = 0.25, y;
+    replay_value *zero[] = {replay_array(r, REPLAY_BOOL, 0, NULL, &on), replay_array(r, REPLAY_I64, 0, NULL, &whole),
+                            replay_array(r, REPLAY_F32, 0, NULL, &half), replay_array(r, REPLAY_F64, 0, NULL, &quarter)};
+    CHECK(replay_to_i64(zero[0], &x) && x == 1 && replay_to_i64(zero[1], &x) && x == -5);
+    CHECK(replay_to_double(zero[2], &y) && y == 0.5 && replay_to_double(zero[3], &y) && y == 0.25 && !replay_to_i64(zero[3], &x));
+    CHECK(replay_read(zero[2], REPLAY_F32, &single, 1) && single == 0.5f);
+    for (int i = 0; i < 4; i++) replay_release(zero[i]);
+    /* Bytes that are not 0 are true. */
+    replay_value *b = replay_array(r, REPLAY_BOOL, 1, (int64_t[]){3}, (uint8_t[]){0, 2, 255});
+    int64_t ones[3];
+    CHECK(!strcmp(replay_print(b), "[false, true, true]") && replay_read(b, REPLAY_I64, ones, 3) && ones[1] == 1 && ones[2] == 1);
+    CHECK(replay_length(b) == 3 && replay_type_of(b) == REPLAY_ARRAY);
+    replay_value *same = replay_retain(b);
+    replay_release(b);
+    CHECK(same == b && replay_length(same) == 3);
+    CHECK(replay_to_i64(v[5], &x) && x == 2 && replay_to_i64(v[1], &x) && x == 1);
+    /* Questions about what has no answer. */
+    replay_view view;
+    CHECK(!replay_view_of(v[7], &view) && failed_with(r, "type") && !replay_to_double(t, &y) && failed_with(r, "type"));
+    CHECK(!replay_to_i64(v[7], &x) && failed_with(r, "type") && !replay_read(f, REPLAY_F64, &y, 1) && failed_with(r, "type"));
+    CHECK(!replay_text_of(v[2], NULL) && failed_with(r, "type") && !replay_item(v[2], 0) && failed_with(r, "type"));
+    CHECK(!replay_field(t, "a") && failed_with(r, "type") && !replay_field_name(t, 0));
+    CHECK(!replay_to_double(same, &y) && failed_with(r, "type"));
+    /* A part that could not be made. */
+    CHECK(!replay_tuple(r, (const replay_value *const[]){v[0], NULL}, 2) && !replay_call(r, "sum", (const replay_value *const[]){NULL}, 1));
+    CHECK(failed_with(r, "type"));
+    replay_value *pair = replay_record(r, (const char *const[]){"a", "b"}, (const replay_value *const *)v, 2);
+    CHECK(!strcmp(replay_print(pair), "{a: none, b: true}") && !strcmp(replay_field_name(pair, 1), "b") && !replay_field_name(pair, 2));
+    CHECK(!replay_record(r, (const char *const[]){"a", "a"}, (const replay_value *const *)v, 2) && replay_error(r));
+    CHECK(!replay_vjp(r, v[2], NULL, 0, &b) && failed_with(r, "type"));
+    /* Warnings come to the host; files are read by name. */
+    run(r, "fn late(x) {\n    return x\n    x + 1\n}");
+    CHECK(k.warnings == 1);
+    CHECK(!replay_load_file(r, "/nonexistent/file.rl") && failed_with(r, "file"));
+    FILE *file = fopen("embed-test.rl", "w");
+    CHECK(file && fputs("from_file = 41\nfrom_file + 1\n", file) >= 0 && fclose(file) == 0);
+    CHECK(number(replay_load_file(r, "embed-test.rl")) == 42 && number(replay_get(r, "from_file")) == 41);
+    remove("embed-test.rl");
+    size_t live, peak;
+    replay_memory(r, &live, &peak);
+    replay_memory(r, NULL, NULL);
+    CHECK(live > 0 && peak >= live);
+    for (int i = 0; i < N; i++) replay_release(v[i]);
+    replay_release(t), replay_release(empty), replay_release(d), replay_release(f), replay_release(same), replay_release(pair);
+    replay_close(r);
+}
+
 static void functions(void)
 {
     record k = {.n = 0};
@@ -249,6 +325,7 @@ int main(void)
 {
     two();
     values();
+    making();
     functions();
     limits();
     threads();
