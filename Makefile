@@ -175,12 +175,14 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -Wl,--wrap=memory_close -o $@ $(wildcard tests/random/*.c) $(BUILD)/libreplay.a $(LIBS)
 
-# Allocations refused, one at a time: STARVE_COUNT= of them for each text, and one for each place that asks for memory.
+# Allocations refused, one at a time: STARVE_COUNT= of them for each text, and one for each place that asks for memory;
+# of the examples of builtins, too.
 STARVE_COUNT ?= 10
 STARVE_CALLS := memory_close memory_alloc memory_array_alloc memory_resize arena_alloc arena_text
 STARVE_TEXTS := $(wildcard tests/golden/*.rl tests/cases/lang/*.rl tests/cases/stdlib/*.rl tests/cases/*.rl) $(addprefix examples/,newton.rl linreg.rl ode.rl recursion.rl)
-starve: $(BUILD)/starve
-	STARVE_COUNT=$(STARVE_COUNT) $(BUILD)/starve $(filter-out %long.rl %memory.rl %mlp.rl,$(STARVE_TEXTS))
+starve: $(BUILD)/starve $(BUILD)/replay
+	@$(BUILD)/replay spec | awk '/^```/ { inside = !inside; next } inside { sub(/  #.*/, ""); print }' >$(BUILD)/starve.txt
+	STARVE_COUNT=$(STARVE_COUNT) $(BUILD)/starve @$(BUILD)/starve.txt $(filter-out %long.rl %memory.rl %mlp.rl,$(STARVE_TEXTS))
 $(BUILD)/starve: $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) $(STARVE_CALLS:%=-Wl,--wrap=%) -o $@ $(wildcard tests/starve/*.c) $(BUILD)/libreplay.a $(LIBS)

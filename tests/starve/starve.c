@@ -1,9 +1,9 @@
 /* starve.c: refuses the N-th allocation of a program, for a sample of N, and looks at what is left.
  *
- * In: paths of .rl files; STARVE_COUNT=, how many N for each (30); STARVE_DEPTH=, of how many callers a place consists
- * (4). For each N a fresh VM runs the file's text with that allocation refused. So it does for each place in the
- * C code that asks for memory, known by its callers: the first request from there in all the texts is refused. A
- * request to an arena may be refused at any of its places, for its chunk may end there.
+ * In: paths of .rl files, or @ and a file of which every line is a text; STARVE_COUNT=, how many N for each file (30);
+ * STARVE_DEPTH=, how many callers make a place (4). For each N a fresh VM runs the file's text with that allocation
+ * refused. So it does for each place in the C code that asks for memory, known by its callers: the first request from
+ * there in all the texts is refused. A request to an arena may be refused anywhere, for its chunk may end there.
  * What must hold: the text succeeds all the same or fails with error[memory]; a variable set before is as it was;
  * the VM goes on working; and when it closes nothing is live. Out: a line for each breach, with the callers of the
  * request, and one of counts. The linker hands memory_close and the requests over (see Makefile). */
@@ -196,19 +196,33 @@ static char *slurp(const char *path, size_t *n)
     return s;
 }
 
-int main(int argc, char **argv)
+/* All trials of a text, the `nth`. */
+static void starve(const char *path, const char *s, size_t n, uint64_t nth, uint64_t count)
 {
-    const char *e = getenv("STARVE_COUNT"), *d = getenv("STARVE_DEPTH");
-    int depth = d ? atoi(d) : 4;
-    place.depth = depth < 1 ? 1 : depth > DEPTH_MOST ? DEPTH_MOST : depth;
-#ifndef __SANITIZE_ADDRESS__ /* which says more */
-    static const int bad[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) signal(bad[i], on_signal);
-#endif
-    uint64_t count = e ? strtoull(e, NULL, 10) : 30;
+    alarm(120);
+    uint64_t all = trial(path, s, n, 0);
+    place.looks = all != 0, place.nfresh = 0;
+    if (all) trial(path, s, n, 0);
+    place.looks = false;
+    /* The first ones densely (compiling), then further and further apart, with an odd offset for each. */
+    for (uint64_t k = 0; k < count && all; k++) {
+        alarm(120);
+        uint64_t at = 1 + (uint64_t)((double)all * (double)k / (double)count) + (k * 7919 + nth * 31) % (1 + all / count);
+        if (at <= all) trial(path, s, n, at);
+    }
+    for (size_t k = 0; k < place.nfresh && all; k++) {
+        alarm(120);
+        place.at = place.fresh[k];
+        trial(path, s, n, 0);
+    }
+    place.at = 0;
+}
+
+static void starve_opening(void)
+{
     alarm(120);          /* a hang is a breach too */
     int errors = dup(2); /* where it says that there is no memory */
-    if (errors < 0 || !freopen("/dev/null", "w", stderr)) return 2;
+    if (errors < 0 || !freopen("/dev/null", "w", stderr)) exit(2);
     place.looks = true;
     trial_of_opening();
     place.looks = false;
@@ -220,27 +234,29 @@ int main(int argc, char **argv)
     fflush(stderr);
     dup2(errors, 2);
     close(errors);
+}
+
+int main(int argc, char **argv)
+{
+    const char *e = getenv("STARVE_COUNT"), *d = getenv("STARVE_DEPTH");
+    int depth = d ? atoi(d) : 4;
+    place.depth = depth < 1 ? 1 : depth > DEPTH_MOST ? DEPTH_MOST : depth;
+#ifndef __SANITIZE_ADDRESS__ /* which says more */
+    static const int bad[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) signal(bad[i], on_signal);
+#endif
+    uint64_t count = e ? strtoull(e, NULL, 10) : 30;
+    starve_opening();
     for (int i = 1; i < argc; i++) {
         size_t n;
-        char *s = slurp(argv[i], &n);
+        bool lines = argv[i][0] == '@';
+        char *s = slurp(argv[i] + lines, &n);
         if (!s) continue;
-        alarm(120);
-        uint64_t all = trial(argv[i], s, n, 0);
-        place.looks = all != 0, place.nfresh = 0;
-        if (all) trial(argv[i], s, n, 0);
-        place.looks = false;
-        /* The first ones densely (compiling), then further and further apart, with an odd offset for each. */
-        for (uint64_t k = 0; k < count && all; k++) {
-            alarm(120);
-            uint64_t at = 1 + (uint64_t)((double)all * (double)k / (double)count) + (k * 7919 + (uint64_t)i * 31) % (1 + all / count);
-            if (at <= all) trial(argv[i], s, n, at);
+        if (!lines) starve(argv[i], s, n, (uint64_t)i, count);
+        for (char *line = s, *end; lines && (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            starve(line, line, (size_t)(end - line), 0, 0);
         }
-        for (size_t k = 0; k < place.nfresh && all; k++) {
-            alarm(120);
-            place.at = place.fresh[k];
-            trial(argv[i], s, n, 0);
-        }
-        place.at = 0;
         free(s);
     }
     printf("starve: %lu runs, %zu places, %lu succeeded all the same, %lu breaches\n", trials, place.nseen, succeeded, failures);
