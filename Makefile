@@ -14,6 +14,15 @@ VERSION := 0.1.0
 DEPS := gcc make re2c lemon pkg-config libblis-serial-dev libsleef-dev liblapack-dev liblapacke-dev libedit-dev \
         libcjson-dev libpng-dev libzip-dev zlib1g-dev check
 
+# Installs what is missing of some packages, with fresh lists.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+need  = missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	    echo "installing$$missing"; \
+	    $(SUDO) apt-get update -q && \
+	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+
 # dpkg knows the machine before a compiler is installed.
 ARCH      := $(shell dpkg --print-architecture 2>/dev/null)
 MULTIARCH := $(if $(filter arm64,$(ARCH)),aarch64-linux-gnu,x86_64-linux-gnu)
@@ -42,7 +51,7 @@ LIB_OBJ   := $(VM_SRC:%.c=$(BUILD)/%.o) $(LANG_SRC:%.c=$(BUILD)/%.o) $(GEN_SRC:.
 UNIT_SRC  := $(wildcard tests/unit/test_*.c)
 UNIT_BIN  := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 
-.PHONY: all deps run test command budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz valgrind coverage asan tsan check format flags bench bench-more install clean help
+.PHONY: all deps run test command budgets yardstick unit table examples repl views spec golden random cases embed limits starve faults fuzz clang valgrind coverage asan tsan check format flags bench bench-more install clean help
 all: $(BUILD)/replay
 
 help:
@@ -53,9 +62,10 @@ help:
 	@echo "make flags     the same under each switch of the engine"
 	@echo "make bench     against PyTorch, JAX and ADOL-C, which it installs"
 	@echo "make asan      the tests under the address and undefined-behaviour sanitizers"
+	@echo "make clang     built by clang, warnings as errors; unit tests and cases"
 	@echo "make valgrind  the unit tests under valgrind"
 	@echo "make coverage  the lines that the tests run"
-	@echo "make fuzz      fuzzers, each for FUZZ_SECONDS (60); see tests/fuzz"
+	@echo "make fuzz      fuzzers, each for FUZZ_SECONDS (60), FUZZ_JOBS (1) at a time; see tests/fuzz"
 	@echo "make tsan      the embedding library under the thread sanitizer"
 	@echo "make check     warnings as errors, and static analysis"
 	@echo "make format    lay the C code out"
@@ -75,7 +85,7 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 $(BUILD)/%.o: $(BUILD)/%.c
-	$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
+	$(CC) $(ALL_CFLAGS) -w $(GENERATED) -MMD -MP -c -o $@ $<
 
 # How clang passes vectors to SLEEF is decided for a whole file, not by a function's attribute.
 ifneq ($(findstring clang,$(CC)),)
@@ -94,11 +104,17 @@ $(BUILD)/parse_tables.c: lang/parse.y
 $(BUILD)/parse_tables.h: $(BUILD)/parse_tables.c
 $(LIB_OBJ): | $(BUILD)/parse_tables.c
 
+# For the fuzzers: clang takes minutes for a lexer full of checks; and the numbers that files are compared with help.
+GENERATED ?=
+READERS   ?=
+$(BUILD)/vm/io%.o: ALL_CFLAGS += $(READERS)
 # The modules of stdlib/ travel inside the program.
 $(BUILD)/stdlib.c: $(wildcard stdlib/*.rl) stdlib/embed.sh
 	@mkdir -p $(@D)
 	sh stdlib/embed.sh stdlib/*.rl > $@
 
+# It counts what BLIS asks of libc.
+$(BUILD)/unit/test_blas: override LDFLAGS += -Wl,--wrap=malloc
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libreplay.a
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $< $(BUILD)/libreplay.a $$(pkg-config --cflags --libs check) $(LIBS)
@@ -217,7 +233,7 @@ flags: $(BUILD)/replay
 # Against PyTorch, ADOL-C (Debian's) and JAX (PyPI's, in a virtual environment). BENCH=: options and workloads of run.py.
 BENCH_DEPS := python3-torch python3-venv libopenblas0-openmp libadolc-dev
 bench: $(BUILD)/replay
-	@dpkg-query -W $(BENCH_DEPS) >/dev/null 2>&1 || $(SUDO) apt-get install -y -q $(BENCH_DEPS)
+	@$(call need,$(BENCH_DEPS))
 	@mkdir -p $(BUILD)/bench
 	[ -x $(BUILD)/bench/jax/bin/python ] || { python3 -m venv $(BUILD)/bench/jax && $(BUILD)/bench/jax/bin/pip install -q 'jax[cpu]'; }
 	g++ -O2 -march=x86-64-v3 -o $(BUILD)/bench/adolc tests/bench/adolc_peer.cpp -ladolc
@@ -229,25 +245,47 @@ bench: $(BUILD)/replay
 bench-more: $(BUILD)/replay
 	REPLAY=$(BUILD)/replay python3 tests/bench/more.py $(BENCH)
 
-# Fuzzing with libFuzzer, for which clang is needed (Debian's, which it installs): FUZZ_SECONDS= for each of FUZZ=.
-# OpenMP is off and its header is a stub.
+# Fuzzing with libFuzzer, for which clang is needed (Debian's, which it installs): FUZZ_SECONDS= for each of FUZZ=,
+# FUZZ_JOBS= of them at a time, each with a log in $(BUILD)/fuzz. OpenMP is off and its header is a stub. `program`, which
+# runs whole programs several times, is built without the address sanitizer; its allocator checks blocks itself.
 FUZZ_SECONDS ?= 60
+FUZZ_JOBS    ?= 1
 FUZZ ?= text file code program
-FUZZ_FLAGS := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=function -D__SANITIZE_ADDRESS__ -isystem $(BUILD)/fuzz/include -w
-FUZZ_LINK  := -fsanitize=fuzzer,address,undefined -fno-sanitize=function -Wl,--wrap=memory_close
-fuzz:
-	@dpkg-query -W clang libclang-rt-14-dev >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends clang libclang-rt-14-dev
-	@mkdir -p $(BUILD)/fuzz/include $(addprefix $(BUILD)/fuzz/,text code program $(FUZZ))
+FUZZ_CHECKS         := -fsanitize-coverage=inline-8bit-counters,pc-table -fsanitize=undefined -fno-sanitize=function -isystem $(BUILD)/fuzz/include -w
+fuzz-plain-FLAGS    := -O1 $(FUZZ_CHECKS) -fsanitize=address -D__SANITIZE_ADDRESS__
+fuzz-program-FLAGS  := -O2 $(FUZZ_CHECKS) -DREPLAY_CHECK_MEMORY
+fuzz-lib             = $(if $(filter program,$(1)),fuzz-program,fuzz-plain)
+fuzz-program-SOURCES = $(wildcard tests/random/gen*.c) tests/random/trial.c
+fuzz-program-LINK   := -Wl,--wrap=memory_close
+fuzz-text-SOURCES    = tests/fuzz/tokens.c
+fuzz-text-RUN        = -dict=$(BUILD)/fuzz/text.dict
+.PHONY: fuzz-built $(FUZZ:%=fuzz-run-%)
+fuzz: fuzz-built
+	@$(MAKE) --no-print-directory -k -j$(FUZZ_JOBS) $(FUZZ:%=fuzz-run-%)
+fuzz-built:
+	@$(call need,clang libclang-rt-14-dev)
+	@mkdir -p $(BUILD)/fuzz/include $(FUZZ:%=$(BUILD)/fuzz/%)
 	@printf 'int omp_get_num_procs(void);\nint omp_get_thread_num(void);\n' >$(BUILD)/fuzz/include/omp.h
-	$(MAKE) -j$(JOBS) BUILD=$(BUILD)/fuzz CC=clang OPENMP= OPT=-O1 CFLAGS="$(FUZZ_FLAGS)" $(BUILD)/fuzz/libreplay.a
-	for f in $$(find tests/cases tests/golden tests/faults -name '*.rl' -size -7); do cp $$f $(BUILD)/fuzz/text/$$(echo $$f | tr / _); done
-	for i in $$(seq 1 40); do for t in code program; do head -c $$((i * 20)) /dev/urandom >$(BUILD)/fuzz/$$t/start$$i; done; done
-	for t in $(FUZZ); do \
-	    clang $(filter-out -fopenmp $(COPIES),$(ALL_CFLAGS)) $(FUZZ_FLAGS) -Ilang -iquote $(BUILD)/fuzz $(FUZZ_LINK) $(wildcard tests/random/gen*.c) tests/random/trial.c \
-	        tests/fuzz/$$t.c -o $(BUILD)/fuzz/$$t.fuzzer $(BUILD)/fuzz/libreplay.a $(filter-out -fopenmp,$(LIBS)) -l:libgomp.so.1 && \
-	    $(BUILD)/fuzz/$$t.fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2000 -max_len=3000 -print_final_stats=1 \
-	        -artifact_prefix=$(BUILD)/fuzz/$$t- $(BUILD)/fuzz/$$t $$(ls -d tests/fuzz/corpus/$$t 2>/dev/null) || exit 1; \
-	done
+	$(MAKE) -j$(JOBS) $(FUZZ:%=$(BUILD)/fuzz/%.fuzzer)
+	@tests/fuzz/seeds.sh $(BUILD)/fuzz $(FUZZ)
+fuzz-plain fuzz-program:
+	$(MAKE) BUILD=$(BUILD)/$@ CC=clang OPENMP= OPT= CFLAGS="$($@-FLAGS)" GENERATED="-O1 -fno-sanitize=undefined" READERS=-fsanitize-coverage=trace-cmp $(BUILD)/$@/libreplay.a
+.PHONY: fuzz-plain fuzz-program
+.SECONDEXPANSION:
+$(BUILD)/fuzz/%.fuzzer: tests/fuzz/%.c $$(fuzz-$$*-SOURCES) $$(call fuzz-lib,$$*)
+	clang $(filter-out -fopenmp $(COPIES) $(OPT),$(ALL_CFLAGS)) $($(call fuzz-lib,$*)-FLAGS) -fsanitize=fuzzer -Ilang \
+	    -iquote $(BUILD)/$(call fuzz-lib,$*) $(fuzz-$*-LINK) $(filter %.c,$^) -o $@ $(BUILD)/$(call fuzz-lib,$*)/libreplay.a \
+	    $(filter-out -fopenmp,$(LIBS)) -l:libgomp.so.1
+$(FUZZ:%=fuzz-run-%): fuzz-run-%:
+	@$(BUILD)/fuzz/$*.fuzzer -max_total_time=$(FUZZ_SECONDS) -timeout=20 -rss_limit_mb=2500 -max_len=3000 -print_final_stats=1 \
+	    -entropic=0 $(fuzz-$*-RUN) -artifact_prefix=$(BUILD)/fuzz/$*- $(BUILD)/fuzz/$* $(wildcard tests/fuzz/corpus/$*) >$(BUILD)/fuzz/$*.log 2>&1; \
+	    tests/fuzz/report.sh $* $$? $(BUILD)/fuzz/$*.log
+
+# Everything built by clang too, warnings as errors, with its own OpenMP; and the unit tests and cases under it.
+clang:
+	@$(call need,clang libomp-dev)
+	$(MAKE) -j$(JOBS) BUILD=$(BUILD)/clang CC=clang CFLAGS=-Werror all $(UNIT_BIN:$(BUILD)/%=$(BUILD)/clang/%)
+	@for part in unit cases; do $(MAKE) --no-print-directory BUILD=$(BUILD)/clang CC=clang CFLAGS=-Werror $$part || exit 1; done
 
 # Lines of vm and lang that the tests run, by gcc's gcov, the least covered files last: COVERAGE_PARTS= which tests. Less
 # than COVERAGE_LEAST per cent fail. The examples take long, and run nothing that the rest does not.
@@ -264,25 +302,20 @@ coverage:
 	@find $(BUILD)/coverage/vm $(BUILD)/coverage/lang -name '*.gcda' -exec gcov -n {} + 2>/dev/null | COVERAGE_LEAST=$(COVERAGE_LEAST) tests/coverage/sum.sh
 
 # The unit tests under valgrind, which it installs: any error and any leak fails.
-VALGRIND := CK_TIMEOUT_MULTIPLIER=300 valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
+VALGRIND := UNIT_QUICK=1 CK_TIMEOUT_MULTIPLIER=300 valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite,indirect,possible \
             --errors-for-leak-kinds=definite,indirect,possible --suppressions=tests/valgrind.supp
 valgrind: $(UNIT_BIN)
-	@dpkg-query -W valgrind >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends valgrind
-	@for t in $(UNIT_BIN); do echo $$t; $(VALGRIND) $$t || exit 1; done
+	@$(call need,valgrind)
+	@printf '%s\n' $(UNIT_BIN) | xargs -P$(JOBS) -I{} sh -c 'echo {}; $(VALGRIND) {} >{}.log 2>&1 || { cat {}.log; exit 255; }'
 
-# The whole suite again under the address and undefined-behaviour sanitizers.
+# The whole suite again under the address and undefined-behaviour sanitizers; ASAN_PARTS=: some of it.
+ASAN_PARTS ?= $(PARTS)
 asan:
-	CK_TIMEOUT_MULTIPLIER=30 CASE_TIMEOUT=600 LIMITS_TIME=300 $(MAKE) test BUILD=$(BUILD)/asan RANDOM_COUNT=200 STARVE_COUNT=3 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+	CK_TIMEOUT_MULTIPLIER=30 CASE_TIMEOUT=600 LIMITS_TIME=300 $(MAKE) test PARTS="$(ASAN_PARTS)" BUILD=$(BUILD)/asan RANDOM_COUNT=200 STARVE_COUNT=3 OPT=-O1 CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 
 # --- people -----------------------------------------------------------------------------------
-SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 deps:
-	@missing=; for p in $(DEPS); do dpkg-query -W -f '$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-	if [ -n "$$missing" ]; then \
-	    echo "installing$$missing"; \
-	    $(SUDO) apt-get update -q && \
-	    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
-	fi
+	@$(call need,$(DEPS))
 
 run:
 	@$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/replay
@@ -290,12 +323,12 @@ run:
 
 C_FILES := $(wildcard lang/*.[ch] vm/*.[ch] vm/*.inc tests/*/*.[ch] examples/*.c)
 format:
-	@dpkg-query -W clang-format >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends clang-format
+	@$(call need,clang-format)
 	clang-format -i $(C_FILES)
 
 # Warnings as errors, then cppcheck on what the compiler does not look for.
 check:
-	@dpkg-query -W cppcheck >/dev/null 2>&1 || $(SUDO) apt-get install -y -q --no-install-recommends cppcheck
+	@$(call need,cppcheck)
 	$(MAKE) $(BUILD)/check/replay BUILD=$(BUILD)/check CFLAGS=-Werror
 	cppcheck --std=c11 --enable=warning,portability --inline-suppr --quiet --error-exitcode=1 \
 	    --suppressions-list=.cppcheck -DREPLAY_VERSION='"$(VERSION)"' -Ivm -j 2 vm lang

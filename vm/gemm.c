@@ -1,8 +1,9 @@
 /* gemm.c: chooses and runs the kernels of matrix products; gemm.h has the definition they share.
  *
- * The choice of instructions is made once per process, since BLIS is one per process. Which kernel
- * takes a product, along which axis vectors run, and how threads share the work change speed only. */
+ * The choice of instructions is made once per process. Which kernel takes a product, along which axis
+ * vectors run, and how threads share the work change speed only. */
 #include "gemm.h"
+#include "blas.h"
 #include <math.h>
 #include <omp.h>
 #include <pthread.h>
@@ -187,33 +188,7 @@ enum { TILE_SETS = sizeof tile_sets / sizeof *tile_sets };
 static struct {
     pthread_once_t once;
     const tile_set *tiles;
-    bool blis; /* BLIS runs a kernel set that follows the definition */
-    char describe[64];
 } chosen = {.once = PTHREAD_ONCE_INIT};
-
-#if HAVE_X86
-/* Starts BLIS on the best kernel set this processor has: left to itself it takes haswell's on many
-   processors with AVX-512, and a BLIS_ARCH_TYPE from outside may name one that faults. */
-static bool blis_open(bool avx512)
-{
-    bool amd = __builtin_cpu_is("amd");
-    const char *before = getenv("BLIS_ARCH_TYPE");
-    char *kept = before ? strdup(before) : NULL;
-    char number[16];
-    snprintf(number, sizeof number, "%d", avx512 ? BLIS_ARCH_SKX : amd ? BLIS_ARCH_ZEN2 : BLIS_ARCH_HASWELL);
-    setenv("BLIS_ARCH_TYPE", number, 1);
-    bli_init();
-    arch_t arch = bli_arch_query_id();
-    if (kept) setenv("BLIS_ARCH_TYPE", kept, 1);
-    else unsetenv("BLIS_ARCH_TYPE");
-    free(kept);
-    /* A program that embeds us may have started BLIS before, its own way. */
-    bool ok = arch == BLIS_ARCH_SKX || arch == BLIS_ARCH_HASWELL || arch == BLIS_ARCH_ZEN || arch == BLIS_ARCH_ZEN2 ||
-              arch == BLIS_ARCH_ZEN3 || arch == BLIS_ARCH_EXCAVATOR;
-    if (ok) snprintf(chosen.describe, sizeof chosen.describe, "%s + ", bli_arch_string(arch));
-    return ok;
-}
-#endif
 
 static void choose(void)
 {
@@ -226,15 +201,7 @@ static void choose(void)
     tile_sets[1].available = avx2;
     tile_sets[2].available = avx512;
     chosen.tiles = &tile_sets[avx512 ? 2 : avx2 ? 1 : 0];
-    chosen.blis = avx2 && blis_open(avx512);
 #endif
-    strncat(chosen.describe, chosen.tiles->name, sizeof chosen.describe - strlen(chosen.describe) - 1);
-}
-
-const char *gemm_describe(void)
-{
-    pthread_once(&chosen.once, choose);
-    return chosen.describe;
 }
 
 bool gemm_force_tiles(const char *name)
@@ -319,6 +286,13 @@ static void zeros(dtype d, int64_t m, int64_t n, matrix c)
         for (int64_t j = 0; j < n; j++) memset(at(d, c, i, j).data, 0, dtype_size[d]);
 }
 
+bool gemm_is_large(int64_t m, int64_t n, int64_t k)
+{
+    /* Measured: the tiles are faster while the operands lie in the second cache, and whenever a side of C
+       is short (BLIS packs both operands); 512^3 is BLIS's by 5 to 50 percent. */
+    return m >= 96 && n >= 96 && k >= 32 && (double)m * (double)n * (double)k >= 256.0 * 256 * 256;
+}
+
 void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads, gemm_path path)
 {
     gemm_until(NULL, d, m, n, k, a, b, c, add, threads, path);
@@ -337,12 +311,9 @@ void gemm_until(const volatile int *stop, dtype d, int64_t m, int64_t n, int64_t
     if (m == 1) a.rs = k * llabs(a.cs), c.rs = n * llabs(c.cs);
     if (n == 1) b.cs = 1, c.cs = m == 1 ? 1 : m * llabs(c.rs);
     if (k == 1) a.cs = m * llabs(a.rs), b.rs = n * llabs(b.cs);
-    bool blis = chosen.blis && ordinary(m, k, a) && ordinary(k, n, b) && ordinary(m, n, c);
-    /* Measured: the tiles are faster while the operands lie in the second cache, and whenever a side of C
-       is short (BLIS packs both operands); 512^3 is BLIS's by 5 to 50 percent. */
+    bool blis = path == GEMM_LARGE || (path == GEMM_AUTO && gemm_is_large(m, n, k));
+    blis = blis && ordinary(m, k, a) && ordinary(k, n, b) && ordinary(m, n, c) && blas_kernels();
     double work = (double)m * (double)n * (double)k;
-    if (path == GEMM_AUTO) blis = blis && m >= 96 && n >= 96 && k >= 32 && work >= 256.0 * 256 * 256;
-    else if (path == GEMM_SMALL) blis = false;
     /* Work enough for a thread each, some ten microseconds, several times what waking it costs; the split is
        along the longer axis of C, in whole vectors. */
     int64_t longest = m > n ? m : n, parts = threads;

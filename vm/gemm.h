@@ -6,7 +6,7 @@
  * elements, on threads, or on which of the kernels below computed it:
  *   - large products: BLIS's native gemm, one block of k a call, one thread a call. Its skx,
  *     haswell, zen and excavator kernel sets follow the definition (tests/unit/test_matmul.c asks the
- *     one in use); gemm_open picks the best one this processor has, whatever BLIS_ARCH_TYPE says.
+ *     one in use); blas.c picks the best one this processor has, whatever BLIS_ARCH_TYPE says.
  *   - small and thin products, where BLIS's packing costs more than the arithmetic: gemm_tile.h.
  *   - a processor without FMA: gemm_tile.h with the C library's fma.
  * With k = 0 an element is 0 (or, with `add`, what it was). */
@@ -31,8 +31,8 @@ void gemm(dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c
 /* The same, unless `stop` (NULL: never) is seen to be set: then C holds anything. */
 void gemm_until(const volatile int *stop, dtype d, int64_t m, int64_t n, int64_t k, matrix a, matrix b, matrix c, bool add, int threads,
                 gemm_path path);
-/* The kernels in use, as "skx + avx512", for --version. */
-const char *gemm_describe(void);
+/* Whether GEMM_AUTO gives a product of this size to BLIS, whose memory must be reserved before (blas.h). */
+bool gemm_is_large(int64_t m, int64_t n, int64_t k);
 /* Leaves only the named tile kernels ("avx512", "avx2", "scalar") in use when the processor has them
    (tests); false when it has not. */
 bool gemm_force_tiles(const char *name);

@@ -6,6 +6,7 @@
  * they are gemm's, and sums over images and windows have one order. */
 #include "window.h"
 #include "gemm.h"
+#include "blas.h"
 
 bool window_pair(prim_call *c, uint32_t i, int axes, int64_t least, int64_t out[2])
 {
@@ -125,7 +126,7 @@ COLUMNS(double)
 typedef enum conv_face { CONV_Y, CONV_X, CONV_W } conv_face;
 
 static void conv_image(const volatile int *stop, const conv *v, dtype d, conv_face face, int64_t i, int64_t k, char *x, char *w, char *y,
-                       char *columns)
+                       char *columns, gemm_path path)
 {
     int64_t inside = v->co * v->w.size[0] * v->w.size[1], places = v->w.out[0] * v->w.out[1], in = v->w.in[0] * v->w.in[1],
             e = dtype_size[d];
@@ -135,10 +136,10 @@ static void conv_image(const volatile int *stop, const conv *v, dtype d, conv_fa
         if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, false);
         else columns_double(v, (void *)x, (void *)columns, false);
     }
-    if (face == CONV_Y) gemm_until(stop, d, v->oo, places, inside, mw, cols, my, false, 1, GEMM_AUTO);
-    else if (face == CONV_W) gemm_until(stop, d, v->oo, inside, places, my, (matrix){columns, 1, places}, mw, true, 1, GEMM_AUTO);
+    if (face == CONV_Y) gemm_until(stop, d, v->oo, places, inside, mw, cols, my, false, 1, path);
+    else if (face == CONV_W) gemm_until(stop, d, v->oo, inside, places, my, (matrix){columns, 1, places}, mw, true, 1, path);
     else {
-        gemm_until(stop, d, inside, places, v->oo, (matrix){w, 1, inside}, my, cols, false, 1, GEMM_AUTO);
+        gemm_until(stop, d, inside, places, v->oo, (matrix){w, 1, inside}, my, cols, false, 1, path);
         if (d == DTYPE_F32) columns_float(v, (void *)x, (void *)columns, true);
         else columns_double(v, (void *)x, (void *)columns, true);
     }
@@ -151,6 +152,10 @@ static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void 
     double work = (double)v->n * (double)v->o * (double)inside * (double)places;
     int threads = work > 1 << 18 ? threads_for(c->vm, 1 << 24) : 1;
     if (threads > jobs) threads = jobs > 0 ? (int)jobs : 1;
+    bool large = face == CONV_Y   ? gemm_is_large(v->oo, places, inside)
+                 : face == CONV_W ? gemm_is_large(v->oo, inside, places)
+                                  : gemm_is_large(inside, places, v->oo);
+    gemm_path path = large && !blas_reserve(c->vm, threads) ? GEMM_SMALL : GEMM_AUTO;
     size_t each = ((size_t)(inside * places) * dtype_size[d] + 127) / 64 * 64;
     char *columns = memory_array_alloc(&c->vm->mem, each * (size_t)threads);
     if (!columns) return vm_out_of_memory(c->vm);
@@ -159,9 +164,9 @@ static bool conv_run(prim_call *c, const conv *v, dtype d, conv_face face, void 
     for (int64_t j = 0; j < jobs; j++) {
         if (STOPPED(stop)) continue;
         char *own = columns + each * (size_t)omp_get_thread_num();
-        if (face != CONV_W) conv_image(stop, v, d, face, j / v->groups, j % v->groups, x, w, y, own);
+        if (face != CONV_W) conv_image(stop, v, d, face, j / v->groups, j % v->groups, x, w, y, own, path);
         else /* sums over images: in their order */
-            for (int64_t i = 0; i < v->n && !STOPPED(stop); i++) conv_image(stop, v, d, face, i, j, x, w, y, own);
+            for (int64_t i = 0; i < v->n && !STOPPED(stop); i++) conv_image(stop, v, d, face, i, j, x, w, y, own, path);
     }
     memory_array_free(&c->vm->mem, columns, each * (size_t)threads);
     return !vm_interrupted(c->vm);

@@ -2,6 +2,7 @@
  * of lapack.h share. In go stacks of matrices of any strides, out come dense results. A matrix that has no
  * answer is an error that says which one of the stack it is. */
 #include "lapack.h"
+#include "blas.h"
 #include "index.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ bool stack_open(prim_call *c, uint32_t i, bool square, stack *s)
     s->count = shape_size(s->x.rank - 2, s->x.shape);
     s->d = float_of(c->vm, &s->x);
     lapack_one_thread();
-    return true;
+    return blas_reserve(c->vm, 1) || vm_out_of_memory(c->vm);
 }
 
 static int64_t stack_offset(const stack *s, int64_t k)

@@ -9,6 +9,7 @@
 #include "kern_util.h"
 #include "kern.h"
 #include "gemm.h"
+#include "blas.h"
 #include "index.h"
 #include <stdio.h>
 
@@ -16,8 +17,9 @@ typedef struct product {
     dtype d;
     int64_t m, n, k;
     matrix a, b, c;
-    bool add;  /* to what c holds */
-    int batch; /* axes of the result */
+    gemm_path path; /* filled in by product_run */
+    bool add;       /* to what c holds */
+    int batch;      /* axes of the result */
     int64_t shape[RANK_MAX], sa[RANK_MAX], sb[RANK_MAX], sc[RANK_MAX];
     int sum; /* axes summed over */
     int64_t sum_shape[RANK_MAX], sum_a[RANK_MAX], sum_b[RANK_MAX];
@@ -76,7 +78,7 @@ static bool product_one(const product *p, matrix a, matrix b, matrix c, int thre
     }
     do {
         matrix x = shifted(p->d, a, oa), y = shifted(p->d, b, ob);
-        if (p->d != DTYPE_I64) gemm_until(p->stop, p->d, p->m, p->n, p->k, x, y, c, add, threads, GEMM_AUTO);
+        if (p->d != DTYPE_I64) gemm_until(p->stop, p->d, p->m, p->n, p->k, x, y, c, add, threads, p->path);
         else if (!gemm_i64(p->stop, p->m, p->n, p->k, x, y, c, add)) return false;
         add = true;
     } while (!STOPPED(p->stop) && odometer(p->sum, p->sum_shape, at, p->sum_a, &oa, p->sum_b, &ob));
@@ -128,6 +130,8 @@ static bool product_run(vm *m, product *p)
     int threads = m->config.threads > 0 ? m->config.threads : 1, over = 1;
     double work = (double)p->m * (double)p->n * (double)p->k * (double)shape_size(p->sum, p->sum_shape);
     if (count > 1 && work * (double)count > 1 << 18 && (count >= threads || work < 1 << 18)) over = threads;
+    int within = work * (double)count > (double)threads * (1 << 20) ? threads : 1 + (int)(work * (double)count / (1 << 20));
+    if (p->d != DTYPE_I64 && gemm_is_large(p->m, p->n, p->k) && !blas_reserve(m, within)) p->path = GEMM_SMALL;
     bool fine = true;
     if (over == 1) { /* even a team of one costs system calls */
         for (int64_t i = 0; i < count; i++) fine = product_item(p, i, threads) && fine;

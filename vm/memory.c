@@ -350,6 +350,16 @@ void memory_trim(memory *m)
     for (unsigned c = 0; c < SMALL_CLASSES; c++) pool->list[c] = NULL;
 }
 
+bool memory_hold(memory *m, mem_tag tag, size_t bytes)
+{
+    if (!charge(m, tag, bytes, bytes)) return false;
+    pool_shrink(m->pool, room(m->limit, m->live_all)); /* free buffers give way */
+    raise_peaks(m, tag);
+    return true;
+}
+void memory_unhold(memory *m, mem_tag tag, size_t bytes) { credit(m, tag, bytes); }
+void memory_refuse(memory *m, size_t bytes) { refuse(m, bytes); }
+
 /* A small buffer that was never handed out, or NULL. What is left of a slab too short for this
    class is lost: at most three cache lines in a thousand. */
 static void *slab_cut(struct mem_pool *pool, size_t bytes)

@@ -72,6 +72,12 @@ void *memory_resize(memory *m, mem_tag tag, void *p, size_t old_bytes, size_t ne
 /* `bytes` must be what was asked for. p may be NULL. */
 void memory_free(memory *m, mem_tag tag, void *p, size_t bytes);
 
+/* Memory that is not ours but is held for us, by a library: it is in the books alone. False when there is no room. */
+bool memory_hold(memory *m, mem_tag tag, size_t bytes);
+void memory_unhold(memory *m, mem_tag tag, size_t bytes);
+/* Notes that such memory was not found. */
+void memory_refuse(memory *m, size_t bytes);
+
 /* A 64-byte aligned, pooled, *uninitialised* buffer; the accounted size is `bytes` itself. */
 void *memory_array_alloc(memory *m, size_t bytes);
 void memory_array_free(memory *m, void *p, size_t bytes);

@@ -7,6 +7,7 @@
 #include "exec.h"
 #include "residual.h"
 #include "worth.h"
+#include "blas.h"
 #include "spill.h"
 #include "budget.h"
 #include "code.h"
@@ -82,6 +83,7 @@ void vm_close(vm *m)
     code_release(m->custom);
     prims_close(m);
     code_blocks_close(m);
+    blas_release(m);
     diag_free(m->error);
     if (m->symbols) symbols_close(m->symbols);
     memory_close(&m->mem);

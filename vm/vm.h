@@ -109,9 +109,11 @@ struct vm {
     uint64_t tapes_made;    /* their births */
     bool budgeted;          /* there is a budget, or a block with one: loops are derived to run within it */
     size_t block_budget;    /* of the innermost block with one that runs; 0: none */
-    const struct isa *isa;  /* kernel set chosen for this processor */
-    object *free_queue;     /* dead objects not yet disposed of, linked through their counts */
-    bool freeing;           /* an object_free further out is emptying the queue */
+    int blas_threads;       /* that may be within BLIS, and what is in the books for it: blas.h */
+    size_t blas_bytes;
+    const struct isa *isa; /* kernel set chosen for this processor */
+    object *free_queue;    /* dead objects not yet disposed of, linked through their counts */
+    bool freeing;          /* an object_free further out is emptying the queue */
 };
 
 /* Opens a VM; NULL with a message on standard error only when memory is lacking at the start. */

@@ -86,6 +86,9 @@ expect 1 'prints more than the limit' --max-output 100 -e 'while (true) { try(pr
 expect 1 'error[memory]' --limit 20MB -e 'x = zeros(10000, 1000)'
 expect 1 'error[memory]' --limit 20MB -e 'try(zeros, 10000, 1000)'
 expect 1 'error[memory]' --limit 20MB -e 's = "ab"; while (true) { s = s + s }'
+# What BLIS works in counts: large products do without it, LAPACK cannot.
+expect 0 17576000 --limit 6MB -e "a = ones(260, 260); print(sum(a @ a))"
+expect 1 "out of memory" --limit 6MB -e "inv([[1, 0], [0, 1]])"
 expect 1 'cannot be' -e 'zeros(4294967296, 4294967296)'
 for code in 'load("a.npy")' 'read_text("deep.rl")' 'write_text("made", "")' 'save("made.npy", [1])' 'exists("deep.rl")'; do
     expect 1 'the program may not' --no-files -e "$code"
@@ -94,6 +97,14 @@ expect 0 none --no-files -e 'print(env("HOME"))'
 expect 1 'may not read files' --no-files -e 'import "./deep.rl" as d'
 expect 2 '--time needs' --time soon -e 1
 [ ! -e made ] && [ ! -e made.npy ] || { failed=$((failed + 1)); echo "FAIL: --no-files made a file"; }
+
+# --- the environment --------------------------------------------------------------------------------
+# LAPACK has the same bits whatever is said about kernels, and whatever ran before it.
+printf "a = randn(200, 200)\nprint(sum(solve(a, sin(a))))\n" >solve.rl
+{ echo "z = ones(300, 300) @ ones(300, 300)"; cat solve.rl; } >after.rl
+want=$("$replay" solve.rl)
+for type in "" 0 1 3 5 bad; do BLIS_ARCH_TYPE=$type expect 0 "$want" solve.rl; done
+expect 0 "$want" after.rl
 
 # --- signals ---------------------------------------------------------------------------------------
 # The status is 128 + the signal's number; a file being replaced again and again is old or new, never half.
