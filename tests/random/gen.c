@@ -165,7 +165,7 @@ gen *gen_new(uint64_t seed, const gen_config *config)
          gen_chance(g, 50) ? "cv0 = custom_vjp(fn(x) = sin(x), fn(dy, y, x) = dy * cos(x))"
                            : "cv0 = custom_vjp(fn(x) = checkpoint < tanh(x) >, fn(dy, y, x) = dy * (1 - y * y))");
     g->param = parameter_type(g);
-    for (int i = gen_below(g, 4); i > 0; i--) {
+    for (int i = gen_below(g, g->config.small ? 2 : 4); i > 0; i--) {
         if (gen_chance(g, 25)) {
             gen_recursive(g, g->top);
             continue;
@@ -178,13 +178,14 @@ gen *gen_new(uint64_t seed, const gen_config *config)
             parts[0] = gen_type_of_parts(g, T_FN, 2, inner, NULL);
         }
         gen_function_statement(g, g->top, gen_format(g, "h%d", ++g->serial), gen_type_of_parts(g, T_FN, n + 1, parts, NULL), NULL,
-                               2 + gen_below(g, 8));
+                               2 + gen_below(g, g->config.small ? 3 : 8));
     }
     const type *result[2] = {gen_type_float(g, 0, 0, 0), g->vars[0].type};
     const type *outs[2] = {g->param, gen_type_of_parts(g, T_TUPLE, 2, result, NULL)};
     const char *params[1] = {"p"};
     g->cost = 0;
-    gen_function_statement(g, g->top, "outs", gen_type_of_parts(g, T_FN, 2, outs, NULL), params, 5 + gen_below(g, 20));
+    gen_function_statement(g, g->top, "outs", gen_type_of_parts(g, T_FN, 2, outs, NULL), params,
+                           g->config.small ? 2 + gen_below(g, 6) : 5 + gen_below(g, 20));
     line(g, g->top,
          gen_format(g, "fn loss(p) {\n  (s, o) = outs(p)\n  sin(s) + s + sum(%s * o)\n}", gen_literal(g, g->vars[0].type)->form));
     line(g, g->top, gen_format(g, "v = %s", direction_form(g, g->param)));

@@ -33,6 +33,7 @@ typedef struct gen_config {
     /* Choices are made by these bytes as long as there are some (a fuzzer's), then by the seed. */
     const uint8_t *bytes;
     size_t nbytes;
+    bool small; /* fewer statements and functions */
 } gen_config;
 
 /* The program of a seed. Never NULL (aborts without memory: this is a test program). */

@@ -276,7 +276,8 @@ static const ways all[] = {
     {"blocks, fusion off", GEN_BLOCKS, true, false, 1, false, 0},
     {"blocks, two threads", GEN_BLOCKS, true, true, 2, false, 0},
 };
-enum { ALL = sizeof all / sizeof *all, MORE = 2, BUDGETS = 3, NARROW_PERCENT = 10 };
+enum { ALL = sizeof all / sizeof *all };
+const checks check_all = {.blocks = 1, .ways = 2, .budgets = 3, .narrow = 10, .differences = true};
 
 static unsigned below(uint64_t *rng, unsigned n)
 {
@@ -299,38 +300,38 @@ static void under_budget(subject *s, uint64_t *rng, bool narrow)
     run_free_(&r);
 }
 
-void check_here(const gen *g, verdict *v)
+void check_here(const gen *g, const checks *which, verdict *v)
 {
     subject s = {.texts = {gen_text(g, 0), gen_text(g, GEN_BLOCKS)}, .v = v};
     uint64_t rng = gen_seed(g) * 0x9e3779b97f4a7c15u + 1;
     char key[160];
-    for (int narrow = 0; narrow < 2 && v->kind == VERDICT_FINE; narrow++) {
-        if (narrow && below(&rng, 100) >= NARROW_PERCENT) break;
+    for (int narrow = which->narrow == F32_ALONE; narrow < 2 && v->kind == VERDICT_FINE; narrow++) {
+        if (narrow && (int)below(&rng, 100) >= which->narrow) break;
         subject n = s;
         n.first = (run){0};
         ways w = all[0];
         w.narrow = narrow;
         n.first = compared(&n, &w);
         if (!narrow) s.first = n.first;
-        for (int i = 0; i < 1 + (narrow ? 0 : MORE) && v->kind == VERDICT_FINE; i++) {
-            w = all[i && !narrow ? 2 + below(&rng, ALL - 2) : 1];
+        for (int i = 0; i < which->blocks + (narrow ? 0 : which->ways) && v->kind == VERDICT_FINE; i++) {
+            w = all[i >= which->blocks && !narrow ? 2 + below(&rng, ALL - 2) : 1];
             w.narrow = narrow;
             run r = compared(&n, &w);
             run_free_(&r);
         }
-        for (int i = 0; i < (narrow ? 1 : BUDGETS) && v->kind == VERDICT_FINE; i++) under_budget(&n, &rng, narrow);
+        for (int i = 0; i < (narrow && which->budgets ? 1 : which->budgets) && v->kind == VERDICT_FINE; i++) under_budget(&n, &rng, narrow);
         if (narrow) run_free_(&n.first);
     }
     run first = s.first;
     free(s.texts[0]);
     free(s.texts[1]);
-    if (v->kind == VERDICT_FINE) {
+    if (v->kind == VERDICT_FINE && first.out) {
         agree(v, VERDICT_MODES, first.out, "dir", "jvp", 1e-8);
         agree(v, VERDICT_MODES, first.out, "dir", "ds", 1e-8);
         agree(v, VERDICT_MODES, first.out, "back", "push", 1e-8);
         agree(v, VERDICT_SECOND, first.out, "hvp", "rr", 1e-7);
     }
-    if (v->kind == VERDICT_FINE && gen_has_differences(g)) {
+    if (v->kind == VERDICT_FINE && which->differences && gen_has_differences(g)) {
         char *trace = gen_text(g, GEN_TRACE);
         run r = run_text(trace, &all[2]);
         if (r.error) {
@@ -371,7 +372,7 @@ bool trial_begin(trial *c, const gen *g)
         close(ends[0]);
         alarm(SECONDS_MAX);
         verdict v = {0};
-        check_here(g, &v);
+        check_here(g, &check_all, &v);
         ssize_t n = write(ends[1], &v, sizeof v); /* fits a pipe */
         _exit(n == (ssize_t)sizeof v ? 0 : 1);
     }

@@ -34,8 +34,16 @@ typedef struct trial {
 } trial;
 bool trial_begin(trial *c, const gen *g);
 void trial_end(const trial *c, int status, verdict *v);
+/* What is compared with the plain run. */
+typedef struct checks {
+    int blocks, ways, budgets; /* runs with blocks, in other ways, under budgets */
+    int narrow;                /* percent of programs that are run with f32 too; F32_ALONE: no other run */
+    bool differences;          /* derivatives with central differences */
+} checks;
+enum { F32_ALONE = 101 };
+extern const checks check_all;
 /* Here, in this process. */
-void check_here(const gen *g, verdict *v);
+void check_here(const gen *g, const checks *which, verdict *v);
 /* Both. */
 void check_program(const gen *g, verdict *v);
 #endif
