@@ -294,6 +294,53 @@ static void limits(void)
     CHECK(replay_open(&c) == NULL);
 }
 
+static bool refused_for_memory(const replay *r, const void *made)
+{
+    if (!made) CHECK(failed_with(r, "memory"));
+    return !made;
+}
+
+/* From nothing left below the limit to enough: each call gives what it should, or NULL and error "memory". */
+static void hunger(void)
+{
+    size_t refused = 0, complete = 0, live;
+    replay_config c = {.size = sizeof c, .threads = 1, .limit = 8 << 20};
+    for (size_t left = 0; left < 240000; left += 1501) {
+        replay *r = replay_open(&c);
+        replay_memory(r, &live, NULL);
+        int64_t rest = (int64_t)(c.limit - live - 600 - left);
+        void *most = calloc((size_t)rest, 1);
+        replay_value *ballast = replay_array(r, REPLAY_BOOL, 1, &rest, most);
+        free(most);
+        CHECK(ballast != NULL);
+        static const char letters[600] = "letters";
+        static const double numbers[100] = {1, 2};
+        replay_value *s = replay_string(r, letters, sizeof letters - 1), *a = replay_array(r, REPLAY_F64, 1, (int64_t[]){100}, numbers);
+        bool any = refused_for_memory(r, s) | refused_for_memory(r, a);
+        const replay_value *parts[] = {s, a};
+        replay_value *t = any ? NULL : replay_tuple(r, parts, 2), *k = any ? NULL : replay_record(r, (const char *[]){"s", "a"}, parts, 2);
+        if (!any) any |= refused_for_memory(r, t) | refused_for_memory(r, k);
+        if (!any && !replay_set(r, "k", k)) any = true, CHECK(failed_with(r, "memory"));
+        replay_value *f = replay_load(r, "test", "fn f(x) = sum(sin(x) * x)\nf", 0), *g = NULL, *y = NULL, *dy = NULL, *back = NULL;
+        any |= refused_for_memory(r, f);
+        if (!any) any |= refused_for_memory(r, g = replay_grad(r, f, NULL));
+        if (!any) any |= refused_for_memory(r, y = replay_value_and_grad(r, f, NULL, parts + 1, 1, &dy));
+        if (!any) CHECK(replay_length(dy) == 100 && replay_print(y)[0] != 0);
+        replay_release(y), y = NULL;
+        if (!any) any |= refused_for_memory(r, y = replay_vjp(r, f, parts + 1, 1, &back));
+        if (!any) any |= refused_for_memory(r, replay_print(k));
+        refused += any, complete += !any;
+        replay_release(s), replay_release(a), replay_release(t), replay_release(k), replay_release(f), replay_release(g);
+        replay_release(y), replay_release(dy), replay_release(back);
+        replay_memory(r, &live, NULL);
+        CHECK(live <= c.limit + 65536); /* room to say that there is none */
+        replay_release(ballast);
+        replay_close(r);
+    }
+
+    CHECK(refused > 10 && complete > 10);
+}
+
 /* Trains a small network; *out is the sum of its weights. */
 static void *train(void *out)
 {
@@ -328,6 +375,7 @@ int main(void)
     making();
     functions();
     limits();
+    hunger();
     threads();
     if (failures) printf("embed: %d of %d checks FAILED\n", failures, checks);
     else printf("embed: %d checks passed\n", checks);
