@@ -66,6 +66,9 @@ static void draw(const figure *f, grid *g)
     }
 }
 
+/* 0 to just below 1. */
+static double light_of(uint32_t c) { return (0.3 * (c >> 16 & 255) + 0.59 * (c >> 8 & 255) + 0.11 * (c & 255)) / 256; }
+
 static void image_text(const figure *f, int columns, int rows, bool color, text *out)
 {
     int w = (int)f->iw < columns ? (int)f->iw : columns, h = (int)((double)f->ih * w / (double)f->iw + 0.5);
@@ -84,7 +87,7 @@ static void image_text(const figure *f, int columns, int rows, bool color, text 
                 put_color(out, c[1], true);
                 text_puts(out, "▀");
             } else {
-                double light = (0.3 * (c[0] >> 16 & 255) + 0.59 * (c[0] >> 8 & 255) + 0.11 * (c[0] & 255)) / 256;
+                double light = y + 1 < h ? (light_of(c[0]) + light_of(c[1])) / 2 : light_of(c[0]); /* a character is two rows */
                 text_puts(out, shades[(int)(light * 5)]);
             }
         }
