@@ -172,7 +172,8 @@ static void cell(const row *r, int col, char out[160])
 {
     if (col == 0) snprintf(out, 160, "%s", shown(r));
     else if (col == 1) snprintf(out, 160, "%s", r->shape);
-    else if (col == 2) snprintf(out, 160, r->line ? "%lld" : "", (long long)r->line);
+    else if (col == 2 && r->line) snprintf(out, 160, "%lld", (long long)r->line);
+    else if (col == 2) *out = 0;
     else why(r, out, 160);
 }
 

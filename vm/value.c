@@ -235,12 +235,12 @@ _Static_assert(offsetof(object, kind) >= sizeof(object *), "the link fits before
 
 void object_free(vm *m, object *o)
 {
-    memcpy(o, &m->free_queue, sizeof m->free_queue);
+    memcpy((void *)o, &m->free_queue, sizeof m->free_queue);
     m->free_queue = o;
     if (m->freeing) return;
     m->freeing = true;
     while ((o = m->free_queue)) {
-        memcpy(&m->free_queue, o, sizeof m->free_queue);
+        memcpy(&m->free_queue, (const void *)o, sizeof m->free_queue);
         object_dispose(m, o);
     }
     m->freeing = false;

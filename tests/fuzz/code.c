@@ -2,10 +2,11 @@
  * else they choose, instruction by instruction, a listing with registers that are in scope and counts that mostly
  * fit, of every opcode and every row. What the assembler and the verifier take is listed again (and must come
  * back as the same text), and runs twice, with and without the optimiser, with 64 MB, half a second and no files:
- * it must end, in a value or an error, with nothing left behind in the frames. */
+ * it must end, in a value or an error, with nothing left behind in the frames, and nothing held when its VM closes. */
 #include "deadline.h"
 #include "host.h"
 #include "residual.h"
+#include "held.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -404,6 +405,10 @@ static void close_host(int i)
 {
     deadline_close(late[i]);
     host_close(&hosts[i]);
+    if (held) {
+        fprintf(stderr, "%zu bytes held after the end of some listings\n", held);
+        abort();
+    }
 }
 
 /* Where an instruction fails, its results become a number, so that what comes after it runs too. False: there is

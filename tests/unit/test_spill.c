@@ -165,8 +165,8 @@ START_TEST(programs)
         "fn f(x) { checkpoint (slots = 4, spill = true) < for (i in 0..40) { x = sin(x) * 1.1 } >; sum(x) }\n",
         "fn f(x) { checkpoint (slots = 3, spill = true) < while (max(x) > 0.5) { x = x - 0.05 * x * x } >; sum(x) }\n",
         "fn f(x) { checkpoint (budget = 80KB, spill = true) < for (i in 0..300) { x = sin(x) * 1.1 } >; sum(x) }\n",
-        "w = eye(100) * 1.5\nfn f(x) { for (i in 0..5) { checkpoint (save = \"dots\", spill = true) < y = reshape(x, 20, 100) @ w; x = "
-        "reshape(tanh(sin(y) @ w), 2000) > }; sum(x) }\n"};
+        ("w = eye(100) * 1.5\nfn f(x) { for (i in 0..5) { checkpoint (save = \"dots\", spill = true) < y = reshape(x, 20, 100) @ w; x = "
+         "reshape(tanh(sin(y) @ w), 2000) > }; sum(x) }\n")};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         char program[600], want[4096];
         snprintf(program, sizeof program, "%sg = grad(f)(sin((0..2000) * 0.1) + 1)\nprint(sum(g), max(g), g[17])\n", texts[k]);
