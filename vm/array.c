@@ -8,8 +8,8 @@
 #include "kern_util.h"
 #include <string.h>
 
-/* The number of elements, or -1 when it or its bytes do not fit. */
-static int64_t size_of_shape(int rank, const int64_t *shape, size_t element)
+/* The number of elements, or -1 when there cannot be as many. */
+static int64_t size_of_shape(int rank, const int64_t *shape)
 {
     int64_t n = 1;
     bool empty = false;
@@ -19,10 +19,9 @@ static int64_t size_of_shape(int rank, const int64_t *shape, size_t element)
             empty = true;
             continue;
         }
-        if (__builtin_mul_overflow(n, shape[i], &n)) return -1;
+        if (shape[i] > ELEMENTS_MOST / n) return -1;
+        n *= shape[i];
     }
-    int64_t bytes;
-    if (__builtin_mul_overflow(n, (int64_t)element, &bytes)) return -1;
     return empty ? 0 : n;
 }
 
@@ -49,12 +48,12 @@ array *array_new(vm *m, dtype d, int rank, const int64_t *shape)
         vm_fail(m, DIAG_SHAPE, "an array of rank %d: the most is %d", rank, RANK_MAX);
         return NULL;
     }
-    int64_t n = size_of_shape(rank, shape, dtype_size[d]);
+    int64_t n = size_of_shape(rank, shape);
     if (n < 0) {
         text t;
         text_open(&t, &m->mem);
         shape_print(rank, shape, &t);
-        vm_fail(m, DIAG_SHAPE, "an array of shape %s cannot be: a size is negative or beyond 64 bits", text_str(&t));
+        vm_fail(m, DIAG_SHAPE, "an array of shape %s cannot be: a size is negative, or there are more than 2^48 elements", text_str(&t));
         text_close(&t);
         return NULL;
     }
@@ -96,7 +95,7 @@ array *array_zeros(vm *m, dtype d, int rank, const int64_t *shape)
 array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t *stride, void *data, void (*done)(void *user, void *data),
                   void *user)
 {
-    int64_t n = rank >= 1 && rank <= RANK_MAX ? size_of_shape(rank, shape, dtype_size[d]) : -1;
+    int64_t n = rank >= 1 && rank <= RANK_MAX ? size_of_shape(rank, shape) : -1;
     if (n < 0) {
         vm_fail(m, DIAG_SHAPE, "an array of this rank or shape cannot be");
         return NULL;
@@ -126,9 +125,9 @@ array *array_wrap(vm *m, dtype d, int rank, const int64_t *shape, const int64_t 
 
 array *array_view(vm *m, const array *a, int rank, const int64_t *shape, const int64_t *stride, int64_t offset)
 {
-    int64_t size = size_of_shape(rank, shape, 1);
-    if (size < 0) { /* a view costs no memory: only counting its elements fails */
-        vm_fail(m, DIAG_SHAPE, "an array of this shape would have more elements than 64 bits can count");
+    int64_t size = size_of_shape(rank, shape);
+    if (size < 0) {
+        vm_fail(m, DIAG_SHAPE, "an array of this shape would have more than 2^48 elements");
         return NULL;
     }
     array *v = header_new(m, (dtype)a->dtype, rank, shape);

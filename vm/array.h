@@ -8,6 +8,9 @@
 #include "value.h"
 
 #define RANK_MAX 8
+/* No array has more elements, nor a shape with a zero in it otherwise, even a view that takes no memory: sizes in bytes and the
+   sums and products of a few sizes then fit 64 bits. */
+#define ELEMENTS_MOST ((int64_t)1 << 48)
 
 typedef struct buffer {
     uint32_t refs;  /* arrays that view it */

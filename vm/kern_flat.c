@@ -144,6 +144,7 @@ static bool count_leaf(flat_walk *w, value c, value f, value *out)
     shaped s;
     (void)c, (void)out;
     if (!float_form(f, &s)) return true;
+    if (s.size > ELEMENTS_MOST - w->at) return vm_fail(w->call->vm, DIAG_SHAPE, "the vector would have more than 2^48 elements");
     w->at += s.size;
     if (s.weak) return true;
     if (w->size == 0) w->dtype = s.dtype; /* size counts leaves of definite dtype here */

@@ -163,6 +163,8 @@ bool kern_concat(prim_call *c)
         bool fits = x.rank == first.rank;
         for (int k = 0; fits && k < x.rank; k++) fits = k == axis || x.shape[k] == first.shape[k];
         if (!fits) return shapes_differ(c, i, &first, &x, "; they may differ along the joined axis alone");
+        if (x.shape[axis] > ELEMENTS_MOST - total)
+            return prim_fail(c, 0, DIAG_SHAPE, "the result would have more than 2^48 elements along the joined axis");
         total += x.shape[axis];
         join_dtype(c->vm, &all, &x, i == 0);
     }
@@ -231,13 +233,15 @@ bool kern_split_array(prim_call *c)
         vm_help(c->vm, "a tuple gives the places to cut at: split(x, (2, 5))");
         return false;
     }
-    int cap = 1 << 16, count = 0;
+    int64_t cap = parts;
     if (!even) {
-        if (c->args[1].tag == V_TUPLE) cap = (int)as_tuple(c->args[1])->n + 1;
-        else if (c->args[1].tag == V_ARRAY) cap = (int)as_array(c->args[1])->size + 1;
+        if (c->args[1].tag == V_TUPLE) cap = (int64_t)as_tuple(c->args[1])->n + 1;
+        else if (c->args[1].tag == V_ARRAY) cap = as_array(c->args[1])->size + 1;
         else return prim_fail(c, 1, DIAG_TYPE, "parts must be a whole number, or the places to cut at");
     }
-    int64_t total = even ? parts : cap;
+    if (cap >= INT32_MAX) return prim_fail(c, 1, DIAG_SHAPE, "%lld parts are too many", (long long)cap);
+    int count = 0;
+    int64_t total = cap;
     size_t bytes = (size_t)(total + 2) * sizeof(int64_t);
     int64_t *cut = memory_alloc(&c->vm->mem, MEM_OTHER, bytes);
     if (!cut) return vm_out_of_memory(c->vm);
@@ -245,7 +249,7 @@ bool kern_split_array(prim_call *c)
     if (even)
         for (int64_t i = 0; i <= parts; i++) cut[i] = i * (n / parts);
     else {
-        ok = arg_wholes(c, 1, cap, &count, cut + 1);
+        ok = arg_wholes(c, 1, (int)cap, &count, cut + 1);
         total = count + 1;
         cut[0] = 0;
         for (int i = 1; i <= count; i++) {

@@ -202,6 +202,7 @@ static bool pad_widths(prim_call *c, uint32_t arg, int rank, int64_t *before, in
         else if (n == 2 * rank && (pairs || matrix)) before[i] = w[2 * i], after[i] = w[2 * i + 1];
         else return prim_fail(c, (int)arg, DIAG_SHAPE, "width must be a number, (before, after), or such a pair for each of %d axes", rank);
         if (before[i] < 0 || after[i] < 0) return prim_fail(c, (int)arg, DIAG_VALUE, "width must not be negative");
+        if (before[i] > ELEMENTS_MOST || after[i] > ELEMENTS_MOST) return prim_fail(c, (int)arg, DIAG_SHAPE, "width is too large");
     }
     return true;
 }
@@ -283,7 +284,7 @@ bool kern_roll(prim_call *c)
     if (flat) {
         if (nshift != 1) return prim_fail(c, 1, DIAG_SHAPE, "shift must be one number when there is no axis");
         shaped_dense(&v, x.dtype, 1, &x.size);
-        by[0] = shift[0];
+        by[0] = x.size ? shift[0] % x.size : 0;
     } else {
         if (!arg_wholes(c, 2, RANK_MAX, &naxes, named)) return false;
         if (nshift != naxes && nshift != 1 && naxes != 1)
@@ -291,7 +292,8 @@ bool kern_roll(prim_call *c)
         for (int i = 0; i < (nshift > naxes ? nshift : naxes); i++) {
             int64_t a = named[naxes == 1 ? 0 : i];
             if (a < -x.rank || a >= x.rank) return arg_axis_fail(c, 2, a, x.rank);
-            by[a < 0 ? a + x.rank : a] += shift[nshift == 1 ? 0 : i];
+            if (a < 0) a += x.rank;
+            if (x.shape[a]) by[a] += shift[nshift == 1 ? 0 : i] % x.shape[a];
         }
     }
     if (!arg_dense(c, 0, x.dtype, &x, &own)) return false;
@@ -322,7 +324,7 @@ static bool triangle(prim_call *c, bool lower)
     shaped x;
     int64_t k;
     result r;
-    if (!arg_shaped(c, 0, &x) || !arg_int(c, 1, &k)) return false;
+    if (!arg_shaped(c, 0, &x) || !arg_offset(c, 1, &k)) return false;
     if (x.rank < 2) return arg_misshapen(c, 0, &x, "a matrix, or a batch of them");
     if (!result_open(c, &r, x.dtype, x.rank, x.shape)) return false;
     copy_converted(&x, x.dtype, r.data);
@@ -364,7 +366,7 @@ bool kern_diag(prim_call *c)
 {
     shaped x;
     int64_t k, i, j;
-    if (!arg_shaped(c, 0, &x) || !arg_int(c, 1, &k)) return false;
+    if (!arg_shaped(c, 0, &x) || !arg_offset(c, 1, &k)) return false;
     if (x.rank == 1) {
         int64_t n = x.shape[0] + (k < 0 ? -k : k);
         return diag_fill(c, &x, n, n, k);
@@ -379,7 +381,7 @@ bool kern_undiag(prim_call *c)
 {
     shaped g, f;
     int64_t k;
-    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_int(c, 2, &k)) return false;
+    if (!arg_shaped(c, 0, &g) || !arg_form(c, 1, &f) || !arg_offset(c, 2, &k)) return false;
     if (f.rank == 2) return diag_fill(c, &g, f.shape[0], f.shape[1], k);
     int64_t i, j, n = diagonal(g.shape[0], g.shape[1], k, &i, &j), stride = g.stride[0] + g.stride[1];
     return give_view(c, &c->args[0], 1, &n, &stride, n ? i * g.stride[0] + j * g.stride[1] : 0);

@@ -70,7 +70,7 @@ bool kern_eye(prim_call *c)
     if (!arg_int(c, 0, &n)) return false;
     m = n;
     if (c->args[1].tag != V_NONE && !arg_int(c, 1, &m)) return false;
-    if (!arg_int(c, 2, &k)) return false;
+    if (!arg_offset(c, 2, &k)) return false;
     if (n < 0 || m < 0)
         return prim_fail(c, n < 0 ? 0 : 1, DIAG_VALUE, "%s must not be negative, and is %lld", n < 0 ? "n" : "m",
                          (long long)(n < 0 ? n : m));

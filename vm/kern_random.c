@@ -55,6 +55,10 @@ static void shuffle(int64_t n, int64_t take, int64_t *x, const uint64_t *bits)
 /* Scratch that counts as an array. */
 static void *scratch(prim_call *c, int64_t n)
 {
+    if (n > ELEMENTS_MOST) {
+        prim_fail(c, 0, DIAG_VALUE, "%lld places are too many", (long long)n);
+        return NULL;
+    }
     void *p = memory_array_alloc(&c->vm->mem, (size_t)n * 8);
     if (!p) vm_out_of_memory(c->vm);
     return p;

@@ -169,7 +169,7 @@ bool kern_shift(prim_call *c)
     array *own;
     int64_t by;
     double fill;
-    if (!arg_shaped(c, 0, &x) || !lines_of(c, &x, 1, &l) || !arg_int(c, 2, &by) || !arg_number(c, 3, &fill)) return false;
+    if (!arg_shaped(c, 0, &x) || !lines_of(c, &x, 1, &l) || !arg_offset(c, 2, &by) || !arg_number(c, 3, &fill)) return false;
     if (!arg_dense(c, 0, x.dtype, &x, &own)) return false;
     bool ok = result_open(c, &r, x.dtype, l.rank, l.shape);
     if (ok) {

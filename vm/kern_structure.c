@@ -211,8 +211,10 @@ bool kern_zip(prim_call *c)
 
 bool kern_enumerate(prim_call *c)
 {
-    int64_t n, start;
+    int64_t n = 0, start;
+    int64_t end;
     if (!items_in(c, 0, c->args[0], &n) || !arg_int(c, 1, &start)) return false;
+    if (n > 0 && __builtin_add_overflow(start, n - 1, &end)) return prim_fail(c, 1, DIAG_ARITHMETIC, "the count leaves 64 bits");
     tuple *t = pairs_new(c->vm, n, 2);
     for (int64_t i = 0; t && i < n; i++) as_tuple(t->v[i])->v[0] = value_i64(start + i);
     return give_pairs(c, t, t && pairs_fill(c->vm, t, 1, c->args[0]));

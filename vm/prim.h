@@ -142,6 +142,8 @@ const char *prim_display(const prim *p, char out[64]);
 bool arg_shaped(prim_call *c, uint32_t i, shaped *s);
 bool arg_array(prim_call *c, uint32_t i, shaped *s);  /* same as arg_shaped; kept for clarity */
 bool arg_int(prim_call *c, uint32_t i, int64_t *out); /* a whole scalar of any dtype */
+/* … that is added to or taken from indices: one beyond any array is as good as ELEMENTS_MOST. */
+bool arg_offset(prim_call *c, uint32_t i, int64_t *out);
 bool arg_bool(prim_call *c, uint32_t i, bool *out);
 bool arg_number(prim_call *c, uint32_t i, double *out);
 bool arg_string(prim_call *c, uint32_t i, const string **out);

@@ -124,6 +124,14 @@ bool arg_int(prim_call *c, uint32_t i, int64_t *out)
     return false;
 }
 
+bool arg_offset(prim_call *c, uint32_t i, int64_t *out)
+{
+    if (!arg_int(c, i, out)) return false;
+    if (*out > ELEMENTS_MOST) *out = ELEMENTS_MOST;
+    if (*out < -ELEMENTS_MOST) *out = -ELEMENTS_MOST;
+    return true;
+}
+
 bool arg_bool(prim_call *c, uint32_t i, bool *out)
 {
     if (c->args[i].tag != V_BOOL) return arg_unsuitable(c, i, "true or false");
