@@ -17,7 +17,7 @@ int command_dis(host *h, const char *path, const char *name);
 int command_adjoint(host *h, const char *path, const char *name);
 /* The sections of SPEC.md that the tables make. (spec.c) */
 /* Finds the smallest budget for a program by trying. */
-int command_least(const vm_config *config, const char *path);
+int command_least(const vm_config *config, double seconds, const char *path);
 int command_spec(host *h);
 int command_repl(host *h);
 

@@ -96,6 +96,15 @@ void deadline_arm(deadline *d, double seconds)
     pthread_mutex_unlock(&d->lock);
 }
 
+void deadline_aim(deadline *d, volatile int *flag)
+{
+    if (!d) return;
+    pthread_mutex_lock(&d->lock);
+    d->flag = flag;
+    if (d->armed && d->fired) __atomic_store_n(flag, INTERRUPT_TIME, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&d->lock);
+}
+
 void deadline_disarm(deadline *d)
 {
     if (!d) return;

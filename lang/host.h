@@ -21,6 +21,10 @@ typedef struct host {
     bool colour;          /* of diagnostics on standard error */
     uint32_t warnings;    /* shown so far */
     placement placement;  /* of the blocks of what is compiled; may be set before host_open */
+    /* The command's: what interrupts the VM, to be aimed at another that does its work. NULL: there is none. */
+    struct deadline *deadline;
+    double seconds; /* what --time gives the program, or each entry of the prompt; 0: no limit */
+    bool watched;   /* signals are for this VM */
     /* What an embedding program sets before host_open; all may be NULL. */
     void *user;
     void (*show)(void *user, const diag *d, const char *rendered); /* instead of standard error */

@@ -282,7 +282,7 @@ int main(int argc, char **argv)
     l.config.argc = argc > args ? argc - args : 0;
     l.config.argv = argv + args;
     if (word && !strcmp(word, "memory") && l.config.argc == 2 && !strcmp(l.config.argv[1], "--least"))
-        return command_least(&l.config, l.config.argv[0]);
+        return command_least(&l.config, l.seconds, l.config.argv[0]);
     host h = {.colour = isatty(2) && !getenv("NO_COLOR")};
     if (!host_open(&h, &l.config)) return 1;
     int status;
@@ -292,8 +292,12 @@ int main(int argc, char **argv)
         host_close(&h);
         return 1;
     }
-    if (d) deadline_arm(d, l.seconds);
-    if (l.code || (!command && !repl && (word || !isatty(0)))) signals_watch(&h.vm->interrupt);
+    bool prompt = !l.code && (repl || (!word && isatty(0)));
+    h.deadline = d;
+    h.seconds = l.seconds;
+    if (d && !prompt) deadline_arm(d, l.seconds);
+    h.watched = l.code || (command ? view_word(word) && strcmp(word, "step") : !prompt); /* step reads keys */
+    if (h.watched) signals_watch(&h.vm->interrupt);
     if (l.code) status = command_run(&h, "<command line>", l.code, strlen(l.code), &l.run);
     else if (command) status = run_command(&h, word, l.config.argc, l.config.argv);
     else if (repl) status = command_repl(&h);

@@ -8,7 +8,7 @@
 #define OPTIONS(ROW) \
     ROW(BUDGET, "--budget", "SIZE", "live arrays never take more (64MB, 1GiB); what does not fit is computed again") \
     ROW(LIMIT, "--limit", "SIZE", "nothing the program holds takes more") \
-    ROW(TIME, "--time", "SECONDS", "the program runs no longer") \
+    ROW(TIME, "--time", "SECONDS", "the program runs no longer; at the prompt, no entry does") \
     ROW(MAX_OUTPUT, "--max-output", "SIZE", "it prints no more") \
     ROW(NO_FILES, "--no-files", "", "it neither reads nor writes files, nor sees the environment") \
     ROW(FLOAT, "--float", "f32|f64", "dtype of the program's floats (f64)") \

@@ -5,6 +5,7 @@
  * they are, without prompts or colours. A pasted text of several statements is run as if they had been
  * typed one after the other, up to the first that fails. */
 #include "repl.h"
+#include "deadline.h"
 #include "command.h"
 #include "../vm/print.h"
 #include <signal.h>
@@ -100,6 +101,13 @@ static bool goes_on(const char *s, size_t n)
     return (n >= 4 && !memcmp(s, "else", 4)) || (n >= 2 && !memcmp(s, "|>", 2));
 }
 
+/* --time is for each entry. */
+static void limited(repl *r, bool on)
+{
+    if (on && r->h->deadline) deadline_arm(r->h->deadline, r->h->seconds);
+    else if (!on) deadline_disarm(r->h->deadline);
+}
+
 /* Takes the next line(s) of what was typed; t holds the entry that has begun. */
 static void feed(repl *r, text *t, const char *s, size_t n)
 {
@@ -108,12 +116,16 @@ static void feed(repl *r, text *t, const char *s, size_t n)
         size_t k = nl ? (size_t)(nl - s) - i + 1 : n - i;
         if (!t->n && s[i] == ':') {
             char *line = strndup(s + i, nl ? k - 1 : k);
+            limited(r, true);
             if (line) repl_command(r, line);
+            limited(r, false);
             free(line);
         } else if (t->n || !blank(s + i, k)) {
             text_add(t, s + i, k);
             bool more = i + k < n && goes_on(s + i + k, n - i - k);
+            limited(r, true);
             session_status status = t->failed ? SESSION_FAILED : more ? SESSION_MORE : repl_enter(r, text_str(t), t->n, false);
+            limited(r, false);
             if (status != SESSION_MORE) {
                 text_clear(t);
                 fflush(stdout);
@@ -173,7 +185,9 @@ static void on_pipe(repl *r)
     char *line = NULL;
     size_t cap = 0;
     for (ssize_t n; !r->leave && (n = getline(&line, &cap, stdin)) >= 0; fflush(stdout)) feed(r, &t, line, (size_t)n);
+    limited(r, true);
     if (t.n && !r->leave) repl_enter(r, text_str(&t), t.n, true);
+    limited(r, false);
     free(line);
     text_close(&t);
 }

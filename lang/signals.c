@@ -38,6 +38,7 @@ static void on_signal(int number)
 void signals_watch(volatile int *flag)
 {
     watched = flag;
+    if (flag && caught) __atomic_store_n(flag, INTERRUPT_USER, __ATOMIC_RELAXED);
     struct sigaction now = {.sa_handler = flag ? on_signal : SIG_DFL, .sa_flags = SA_RESTART}, before;
     for (int i = 0; i < NUMBERS; i++) {
         sigaction(numbers[i], NULL, &before);

@@ -4,6 +4,8 @@
  * Time is counted in scalar operations, so that the picture is the same on every machine. A placement is
  * tried on the functions there are (placing.h), or for a whole script in a VM of its own, on a fresh run of it;
  * one that is refused, or that changes nothing, is left out. */
+#include "deadline.h"
+#include "signals.h"
 #include "view.h"
 #include "command.h"
 #include "placing.h"
@@ -108,6 +110,8 @@ static bool try_placement(session *s, const view_request *q, const placement *pl
     if (!q->call) {
         if (!view_fresh(&config, pl, !shown, &h, &other)) return false;
         in = &h;
+        deadline_aim(s->h->deadline, &h.vm->interrupt);
+        if (s->h->watched) signals_watch(&h.vm->interrupt);
     }
     bool fine = q->call ? run_call(s, q->call, pl, budget, p) : run_script(&h, q->script, p, &status);
     if (!fine) {
@@ -120,6 +124,8 @@ static bool try_placement(session *s, const view_request *q, const placement *pl
         *p = (panel){0};
     }
     if (!q->call) {
+        deadline_aim(s->h->deadline, &s->h->vm->interrupt);
+        if (s->h->watched) signals_watch(&s->h->vm->interrupt);
         session_close(&other);
         host_close(&h);
     }

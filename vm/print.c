@@ -297,6 +297,7 @@ static void structure_print(vm *m, value v, int depth, text *out)
     parts p = {.n = count, .start = count ? memory_alloc(&m->mem, MEM_TEXT, count * sizeof *p.start) : NULL};
     if (count && !p.start) out->failed = true;
     for (uint32_t i = 0; i < count && !out->failed; i++) {
+        if (INTERRUPTED(m)) out->failed = true; /* whoever asked for the text says why there is none */
         if (i > 0) {
             text_putc(out, ',');
             line_break(out, indent);

@@ -82,6 +82,23 @@ printf 'import "./cycle.rl" as c\n' >cycle.rl; expect 1 'cycle of imports' cycle
 # --- limits ----------------------------------------------------------------------------------------
 expect 1 'the time limit is over' --time 0.2 -e 'while (true) { x = 1 }'
 expect 1 'the time limit is over' --time 0.2 -e 'fn f(x) { while (true) { x = x + 1 } }; while (true) { try(f, 1) }'
+# Under every word, in every VM that a word opens, and for each entry of the prompt by itself.
+echo 'while (true) { x = 1 }' >endless.rl
+printf 'fn f(x) { while (true) { x = x + 1 } }\nfn h(x) = sum(zeros(10000000)) * x\nfn p(x) { for (i in 0..1000) { print("xxxxxxxxxx") }; x }\nfn w(x) { write_text("made", "x"); x }\nx = 2.0\n' >words.rl
+for word in table graph saved memory schedule step; do
+    expect 1 'the time limit is over' --time 0.2 $word words.rl 'f(x)'
+    expect 1 'error[memory]' --limit 20MB $word words.rl 'h(x)'
+    expect 1 'prints more than the limit' --max-output 100 $word words.rl 'p(x)'
+    expect 1 'may not write' --no-files $word words.rl 'w(x)'
+    expect 1 'the time limit is over' --time 0.2 $word endless.rl 'f(x)'
+done
+expect 1 'the time limit is over' --time 0.2 memory endless.rl
+expect 1 'stopped before' --time 0.2 memory endless.rl --least
+printf 'while (true) { x = 1 }\nprint("after")\n' >typed
+"$replay" --time 0.3 repl <typed >out 2>err
+if grep -q 'time limit' err && grep -q after out; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: --time at the prompt"; fi
+expect 1 'the time limit is over' --time 0.2 -e 't = (1,); for (i in 0..60) { t = (t, t) }; print(t)'
+expect 1 'the time limit is over' --time 0.2 -e 't = (1,); u = (1,); for (i in 0..60) { t = (t, t); u = (u, u) }; same(t, u)'
 expect 1 'prints more than the limit' --max-output 100 -e 'while (true) { try(print, "xxxxxxxxxxxx") }'
 expect 1 'error[memory]' --limit 20MB -e 'x = zeros(10000, 1000)'
 expect 1 'error[memory]' --limit 20MB -e 'try(zeros, 10000, 1000)'
