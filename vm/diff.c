@@ -34,6 +34,9 @@ code *code_derive(code *c, derive_kind kind, uint64_t mask)
 
 /* --- activity ------------------------------------------------------------------------------ */
 
+/* The least set that holds what the mask says and what is made of its members. Ordinarily found by walking the Code,
+   a loop's body again while it adds something. Where that goes on, as in a loop that hands a thousand values down a
+   row, what each register makes active is listed, and the list is followed: as much work as there are operands. */
 typedef struct activity {
     vm *m;
     const code *f;
@@ -41,7 +44,9 @@ typedef struct activity {
     uint64_t mask;
     bool changed;
     bool failed;
+    bool long_way; /* some loop was walked WALKS_MOST times */
 } activity;
+enum { WALKS_MOST = 16 };
 
 static bool any_on(const activity *a, uint32_t n, const reg *r)
 {
@@ -91,7 +96,7 @@ static void walk_loop(activity *a, const instr *i)
     }
     for (uint32_t k = 0; k < i->ndst; k++)
         if (a->on[i->src[lead + k]]) turn_on(a, body->params[first + k]);
-    for (;;) {
+    for (uint32_t walks = 0;;) {
         bool outside = a->changed;
         a->changed = false;
         walk(a, body);
@@ -99,7 +104,8 @@ static void walk_loop(activity *a, const instr *i)
             if (a->on[y->src[skip + k]]) turn_on(a, body->params[first + k]);
         bool again = a->changed;
         a->changed = outside || again;
-        if (!again) break;
+        if (!again || a->failed) break;
+        if (++walks == WALKS_MOST) a->long_way = a->failed = true;
     }
     for (uint32_t k = 0; k < i->ndst; k++)
         if (a->on[body->params[first + k]]) turn_on(a, i->dst[k]);
@@ -151,6 +157,139 @@ static void walk(activity *a, const block *b)
     }
 }
 
+/* --- the long way --------------------------------------------------------------------------- */
+
+/* What a register makes active: register `to` (with `i` NULL), or the results of i, of which it is operand `to`. */
+typedef struct edge {
+    const instr *i;
+    uint32_t to, next; /* next: 1 + the next one of the same register */
+} edge;
+
+typedef struct follow {
+    activity *a;
+    edge *of;
+    uint32_t n, cap;
+    uint32_t *first; /* by register: 1 + its first edge */
+    reg *list;       /* active registers whose edges are still to be followed */
+    uint32_t nlist;
+} follow;
+
+static void edge_add(follow *w, reg from, const instr *i, uint32_t to)
+{
+    if (w->n == w->cap) {
+        uint32_t cap = w->cap ? 2 * w->cap : 1024;
+        memory *mem = &w->a->m->mem;
+        edge *of = cap > w->cap ? memory_resize(mem, MEM_OTHER, w->of, w->cap * sizeof *of, cap * sizeof *of) : NULL;
+        if (!of) {
+            w->a->failed = true;
+            vm_out_of_memory(w->a->m);
+            return;
+        }
+        w->of = of;
+        w->cap = cap;
+    }
+    w->of[w->n] = (edge){i, to, w->first[from]};
+    w->first[from] = ++w->n;
+}
+
+static void reach(follow *w, reg r)
+{
+    if (w->a->on[r]) return;
+    w->a->on[r] = 1;
+    w->list[w->nlist++] = r;
+}
+
+static void edges_of(follow *w, const block *b);
+
+static void edges_of_loop(follow *w, const instr *i)
+{
+    const block *body = i->blocks[0];
+    const instr *y = last_of(body);
+    unsigned kind = i->imm & LOOP_KIND;
+    uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes, first = body->nparams - i->ndst,
+             skip = y->nsrc - i->ndst;
+    if (kind == LOOP_TAPE)
+        for (uint32_t t = 0, p = 0; t < i->ntapes; t++)
+            for (uint32_t k = 0; k < i->widths[t]; k++, p++) edge_add(w, i->src[t], NULL, body->params[p]);
+    for (uint32_t k = 0; k < i->ndst && !w->a->failed; k++) {
+        edge_add(w, i->src[lead + k], NULL, body->params[first + k]);
+        edge_add(w, y->src[skip + k], NULL, body->params[first + k]);
+        edge_add(w, body->params[first + k], NULL, i->dst[k]);
+    }
+    edges_of(w, body);
+}
+
+static void edges_of(follow *w, const block *b)
+{
+    activity *a = w->a;
+    for (uint32_t n = 0; n + 1 < b->n && !a->failed; n++) {
+        const instr *i = b->list[n];
+        uint32_t from = 0, to = i->nsrc;
+        switch (i->op) {
+        case OP_CODE_CONST:
+        case OP_CODE_GLOBAL:
+        case OP_CODE_IMPORT:
+        case OP_CODE_CONTRACT:
+        case OP_CODE_TAPE:
+        case OP_CODE_SETGLOBAL: continue;
+        case OP_CODE_SELF:
+            if (mask_has(a->mask, 0)) reach(w, i->dst[0]);
+            continue;
+        case OP_CODE_PRIM:
+            if (prim_of(i)->kind == RULE_CONSTANT) continue;
+            break;
+        case OP_CODE_DERIVE: to = 1; break;
+        case OP_CODE_SELDEF: from = 1; break;
+        case OP_CODE_IF:
+        case OP_CODE_CHECKPOINT:
+            for (uint32_t k = 0; k < i->nblocks; k++) {
+                const instr *y = last_of(i->blocks[k]);
+                for (uint32_t j = 0; j < i->ndst; j++) edge_add(w, y->src[j], NULL, i->dst[j]);
+                edges_of(w, i->blocks[k]);
+            }
+            continue;
+        case OP_CODE_LOOP: edges_of_loop(w, i); continue;
+        default: break;
+        }
+        for (uint32_t k = from; k < to && !a->failed; k++) edge_add(w, i->src[k], i, k);
+    }
+}
+
+/* Whether i's results are active because operand k is. */
+static bool operand_counts(activity *a, const instr *i, uint32_t k)
+{
+    if (i->op != OP_CODE_PRIM || prim_of(i)->kind == RULE_REFUSE || rule_lists(a->m, prim_of(i), k)) return true;
+    if (a->m->error) a->failed = true;
+    return false;
+}
+
+static void follow_all(activity *a)
+{
+    arena scratch;
+    arena_open(&scratch, &a->m->mem, MEM_OTHER);
+    follow w = {.a = a};
+    w.first = arena_alloc(&scratch, (a->f->nregs + 1) * sizeof *w.first);
+    w.list = arena_alloc(&scratch, (a->f->nregs + 1) * sizeof *w.list);
+    a->failed = !w.first || !w.list;
+    if (a->failed) vm_out_of_memory(a->m);
+    for (reg r = 0; r < a->f->nregs && !a->failed; r++)
+        if (a->on[r]) w.list[w.nlist++] = r;
+    if (!a->failed) edges_of(&w, a->f->body);
+    while (w.nlist && !a->failed) {
+        reg r = w.list[--w.nlist];
+        for (uint32_t e = w.first[r]; e && !a->failed; e = w.of[e - 1].next) {
+            const instr *i = w.of[e - 1].i;
+            if (!i) reach(&w, w.of[e - 1].to);
+            else if (operand_counts(a, i, w.of[e - 1].to)) {
+                uint32_t about_run = i->op == OP_CODE_TRY || i->op == OP_CODE_MEASURE; /* the last result is */
+                for (uint32_t k = 0; k + about_run < i->ndst; k++) reach(&w, i->dst[k]);
+            }
+        }
+    }
+    memory_free(&a->m->mem, MEM_OTHER, w.of, w.cap * sizeof *w.of);
+    arena_close(&scratch);
+}
+
 bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active)
 {
     activity a = {.m = m, .f = f, .on = active, .mask = mask};
@@ -158,6 +297,7 @@ bool diff_activity(vm *m, const code *f, uint64_t mask, uint8_t *active)
     for (uint32_t k = 0; k < f->ncaptures; k++) active[f->body->params[k]] = mask_has(mask, 0);
     for (uint32_t k = 0; k < f->nparams; k++) active[f->body->params[f->ncaptures + k]] = mask_has(mask, k + 1);
     walk(&a, f->body);
+    if (a.long_way) follow_all(&a); /* from what was found so far */
     return !a.failed;
 }
 

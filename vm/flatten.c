@@ -85,11 +85,10 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
     for (uint32_t k = 0; k < n && !f->failed; k++) {
         reg r = i->src[head + k], p = body->params[first + k];
         uint32_t h = f->hint[i->dst[k]];
-        bool hinted = h != SLOT_NONE && !(f->state[h] & OCCUPIED);
-        for (uint32_t e = 0; e < k; e++) hinted &= to[e] != h;
-        if (hinted) {
+        if (h != SLOT_NONE && !(f->state[h] & (OCCUPIED | CHOSEN))) {
             to[k] = h;
             flat_set_state(f, h, f->state[h] + RESERVED);
+            f->state[h] |= CHOSEN;
         } else if (li->last[head + k] && !f->pinned[r]) {
             to[k] = f->slot[r];
             flat_set_state(f, to[k], f->state[to[k]] + RESERVED); /* and stays occupied */
@@ -98,6 +97,7 @@ static uint32_t *carry_in(flat *f, const live_instr *li, uint32_t head, uint32_t
         f->slot[p] = to[k];
     }
     if (f->failed) return NULL;
+    for (uint32_t k = 0; k < n; k++) f->state[to[k]] &= ~CHOSEN;
     flat_moves(f, v, n);
     for (uint32_t k = 0; k < n; k++)
         if (li->last[head + k] && to[k] != f->slot[i->src[head + k]]) flat_dies(f, i->src[head + k]);
