@@ -79,13 +79,16 @@ bool adjoint_names(vm *m, code *f)
     arena a;
     arena_open(&a, &m->mem, MEM_OTHER);
     naming n = {.m = m, .f = f, .line = arena_alloc(&a, (f->nregs + 1) * sizeof *n.line)};
-    uint32_t *count = arena_alloc(&a, (f->nregs + 1) * sizeof *count);
+    symbol most = 0;
+    for (reg r = 0; r < f->nregs; r++)
+        if (f->reg_names[r] > most) most = f->reg_names[r];
+    uint32_t *count = arena_alloc(&a, ((size_t)most + 1) * sizeof *count); /* by name */
     if (n.line && count) {
         note_block(&n, f->body, line_at(f, f->at, f->at.lo));
         for (reg r = 0; r < f->nregs; r++)
-            for (reg q = 0; q < f->nregs && n.line[r]; q++) count[r] += n.line[q] && f->reg_names[q] == f->reg_names[r];
+            if (n.line[r]) count[f->reg_names[r]]++;
         for (reg r = 0; r < f->nregs; r++)
-            if (f->reg_names[r] && count[r] > 1) n.line[r] |= UINT32_C(1) << 31;
+            if (n.line[r] && f->reg_names[r] && count[f->reg_names[r]] > 1) n.line[r] |= UINT32_C(1) << 31;
         for (reg r = 0; r < f->nregs; r++)
             if (n.line[r] >> 31) f->reg_names[r] = with_line(m, symbol_name(m->symbols, f->reg_names[r]), n.line[r] << 1 >> 1);
     }
@@ -347,26 +350,57 @@ static const struct {
     {"__unbind", "$0", POSTFIX, {POSTFIX}},
 };
 
-/* Can the cotangent that i fits have been grown by broadcasting? Its place is that of the operation it is for. */
-static bool may_grow(const speller *s, const block *b, const instr *fit, bool *found)
+static uint32_t place_hash(span at) { return at.lo * 2654435769u ^ at.hi * 2246822519u; }
+
+static uint32_t count_instrs(const block *b)
 {
-    for (uint32_t k = 0; k < b->n && !*found; k++) {
+    uint32_t n = b->n;
+    for (uint32_t k = 0; k < b->n; k++)
+        for (uint32_t j = 0; j < b->list[k]->nblocks; j++) n += count_instrs(b->list[k]->blocks[j]);
+    return n;
+}
+
+/* The first operation at each place of the function. */
+static void place_all(speller *s, const block *b)
+{
+    for (uint32_t k = 0; k < b->n; k++) {
         const instr *i = b->list[k];
-        if (i->op == OP_CODE_PRIM && i->at.lo == fit->at.lo && i->at.hi == fit->at.hi && i->at.src == fit->at.src && i->ndst == 1) {
-            *found = true;
-            if (prims[i->imm & ~PRIM_SPREAD].shape != S_BROADCAST) return false;
-            uint32_t arrays = 0;
-            for (uint32_t j = 0; j < i->nsrc; j++) {
-                bool seen = false;
-                for (uint32_t q = 0; q < j; q++) seen |= i->src[q] == i->src[j];
-                if (!seen && !s->literal[i->src[j]]) arrays++;
-            }
-            return arrays > 1;
+        if (i->op == OP_CODE_PRIM && i->ndst == 1) {
+            uint32_t at = place_hash(i->at) & s->place_mask;
+            while (s->places[at] && !(s->places[at]->at.lo == i->at.lo && s->places[at]->at.hi == i->at.hi)) at = (at + 1) & s->place_mask;
+            if (!s->places[at]) s->places[at] = i;
         }
-        for (uint32_t j = 0; j < i->nblocks && !*found; j++)
-            if (may_grow(s, i->blocks[j], fit, found)) return true;
+        for (uint32_t j = 0; j < i->nblocks; j++) place_all(s, i->blocks[j]);
     }
-    return false;
+}
+
+static const instr *operation_at(speller *s, span at)
+{
+    if (!s->places) {
+        uint32_t n = 16, most = 2 * count_instrs(s->f->body);
+        while (n < most) n *= 2;
+        if (!(s->places = arena_alloc(s->a, n * sizeof *s->places))) return NULL;
+        s->place_mask = n - 1;
+        place_all(s, s->f->body);
+    }
+    uint32_t k = place_hash(at) & s->place_mask;
+    for (; s->places[k]; k = (k + 1) & s->place_mask)
+        if (s->places[k]->at.lo == at.lo && s->places[k]->at.hi == at.hi) return s->places[k];
+    return NULL;
+}
+
+/* Can the cotangent that `fit` fits have been grown by broadcasting? Its place is that of the operation it is for. */
+static bool may_grow(speller *s, const instr *fit)
+{
+    const instr *i = operation_at(s, fit->at);
+    if (!i || i->at.src != fit->at.src || prims[i->imm & ~PRIM_SPREAD].shape != S_BROADCAST) return false;
+    uint32_t arrays = 0;
+    for (uint32_t j = 0; j < i->nsrc; j++) {
+        bool seen = false;
+        for (uint32_t q = 0; q < j; q++) seen |= i->src[q] == i->src[j];
+        if (!seen && !s->literal[i->src[j]]) arrays++;
+    }
+    return arrays > 1;
 }
 
 static void wrapped(text *out, int is, int need, const char *s) { text_printf(out, is < need ? "(%s)" : "%s", s); }
@@ -381,9 +415,8 @@ static const char *without_zero(const speller *s, const instr *i, const char *t)
 static void spell_prim(speller *s, const instr *i, int need, text *out)
 {
     const char *name = prims[i->imm & ~PRIM_SPREAD].name;
-    bool found = false;
     if (is_prim(i, "__reduce_to") || is_prim(i, "__spread_to")) {
-        if (!may_grow(s, s->f->body, i, &found)) {
+        if (!may_grow(s, i)) {
             spell(s, i->src[0], need, out);
             return;
         }

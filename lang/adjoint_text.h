@@ -20,7 +20,9 @@ typedef struct speller {
     struct {
         uint32_t place, arm;
     } arms[64];
-    uint32_t narms;             /* branches around what is being spelled */
+    uint32_t narms;       /* branches around what is being spelled */
+    const instr **places; /* the first operation of f at each place, a table; made when first asked for */
+    uint32_t place_mask;
     const struct speller *with; /* names are told apart where this one's Code has several; NULL: its own */
 } speller;
 

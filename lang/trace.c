@@ -714,8 +714,8 @@ const trace_row *trace_line_row(const trace *t, const trace_line *l)
     return l->phase == PHASE_REPLAY ? &t->again[l->row] : &t->rows[l->row];
 }
 
-/* The name under which a block gives r, when r has none of its own. */
-static symbol given_name(const code *c, const block *b, reg r)
+/* By register: the one that has a name and is what a block gives it to. */
+static void find_given(const code *c, const block *b, reg *given)
 {
     for (uint32_t n = 0; n < b->n; n++) {
         const instr *i = b->list[n];
@@ -723,18 +723,25 @@ static symbol given_name(const code *c, const block *b, reg r)
             const instr *y = i->blocks[k]->n ? i->blocks[k]->list[i->blocks[k]->n - 1] : NULL;
             uint32_t skip = y && y->nsrc > i->ndst ? y->nsrc - i->ndst : 0;
             for (uint32_t j = skip; y && j < y->nsrc && j - skip < i->ndst; j++)
-                if (y->src[j] == r && c->reg_names[i->dst[j - skip]]) return c->reg_names[i->dst[j - skip]];
-            symbol found = given_name(c, i->blocks[k], r);
-            if (found) return found;
+                if (given[y->src[j]] == REG_NONE && c->reg_names[i->dst[j - skip]]) given[y->src[j]] = i->dst[j - skip];
+            find_given(c, i->blocks[k], given);
         }
     }
-    return 0;
 }
 
+/* A register without a name of its own has that under which a block gives it. */
 symbol trace_symbol(const code *c, reg r)
 {
     if (r >= c->nregs) return 0;
-    return c->reg_names[r] ? c->reg_names[r] : given_name(c, c->body, r);
+    if (c->reg_names[r]) return c->reg_names[r];
+    if (!c->given) {
+        reg *given = arena_alloc(&((code *)c)->arena, (c->nregs + 1) * sizeof *given);
+        if (!given) return 0;
+        memset(given, 0xff, (c->nregs + 1) * sizeof *given);
+        find_given(c, c->body, given);
+        ((code *)c)->given = given;
+    }
+    return c->given[r] == REG_NONE ? 0 : c->reg_names[c->given[r]];
 }
 
 void trace_source(const instr *i, size_t most, text *out)

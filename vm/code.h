@@ -215,6 +215,7 @@ struct code {
     enum code_special { SPECIAL_NONE, SPECIAL_CUSTOM_VJP } special; /* captures (f, back): see diff */
     struct run *run;                                                /* run form, made at first use */
     const char *display;                                            /* what code_display_name gives */
+    reg *given;                                                     /* see trace_symbol; made when first asked for */
     bool finished;
 };
 

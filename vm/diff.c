@@ -206,8 +206,7 @@ static void edges_of_loop(follow *w, const instr *i)
     const block *body = i->blocks[0];
     const instr *y = last_of(body);
     unsigned kind = i->imm & LOOP_KIND;
-    uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes, first = body->nparams - i->ndst,
-             skip = y->nsrc - i->ndst;
+    uint32_t lead = kind == LOOP_RANGE ? 2 : kind == LOOP_WHILE ? 1 : i->ntapes, first = body->nparams - i->ndst, skip = y->nsrc - i->ndst;
     if (kind == LOOP_TAPE)
         for (uint32_t t = 0, p = 0; t < i->ntapes; t++)
             for (uint32_t k = 0; k < i->widths[t]; k++, p++) edge_add(w, i->src[t], NULL, body->params[p]);

@@ -61,6 +61,13 @@ typedef struct block_row {
     const instr *made; /* REPLAYABLE */
 } block_row;
 
+/* By register of rev: the instruction that needs it. */
+typedef struct uses {
+    struct uses *next;
+    const code *rev;
+    const instr **first;
+} uses;
+
 typedef struct saving {
     vm *m;
     arena a;
@@ -70,6 +77,7 @@ typedef struct saving {
     row *first, **last;
     block_row *blocks, **last_block;
     origins *known;
+    uses *uses;
     given *args;
     uint32_t nargs, args_cap;
     const buffer **seen;
@@ -199,26 +207,32 @@ static const instr *pullback_in(const block *b, const code *fwd, const code *rev
     return NULL;
 }
 
-static bool reads(const instr *i, reg r)
-{
-    for (uint32_t k = 0; k < i->nsrc; k++)
-        if (i->src[k] == r) return true;
-    return false;
-}
-
-/* The first instruction in b that reads r for more than its form. */
-static const instr *use_in(const block *b, reg r)
+static void first_uses(const block *b, const instr **first)
 {
     for (uint32_t n = 0; n < b->n; n++) {
         const instr *i = b->list[n];
         bool of_form = i->op == OP_CODE_PRIM && !strncmp(prims[i->imm & ~PRIM_SPREAD].name, "__form", 6);
-        if (!of_form && i->op != OP_CODE_YIELD && reads(i, r)) return i;
-        for (uint32_t k = 0; k < i->nblocks; k++) {
-            const instr *found = use_in(i->blocks[k], r);
-            if (found) return found;
-        }
+        for (uint32_t k = 0; !of_form && i->op != OP_CODE_YIELD && k < i->nsrc; k++)
+            if (!first[i->src[k]]) first[i->src[k]] = i;
+        for (uint32_t k = 0; k < i->nblocks; k++) first_uses(i->blocks[k], first);
     }
-    return NULL;
+}
+
+/* The first instruction of rev that reads r for more than its form. */
+static const instr *use_in(saving *s, const code *rev, reg r)
+{
+    uses *u = s->uses;
+    while (u && u->rev != rev) u = u->next;
+    if (!u) {
+        if (!(u = take(s, sizeof *u))) return NULL;
+        u->rev = rev;
+        u->first = take(s, (rev->nregs + 1) * sizeof *u->first);
+        if (!u->first) return NULL;
+        first_uses(rev->body, u->first);
+        u->next = s->uses;
+        s->uses = u;
+    }
+    return u->first[r];
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -288,7 +302,7 @@ static void add_row(saving *s, const item *it)
                .captured = captured,
                .kept = it->kept};
     if (it->rev && it->use != REG_NONE) {
-        p->use = use_in(it->rev->body, it->use);
+        p->use = use_in(s, it->rev, it->use);
         p->use_in = it->rev;
     }
     *s->last = p;
@@ -345,7 +359,7 @@ static void walk_tape(saving *s, const item *it)
     reg r = o && it->r != REG_NONE ? source_of(o, it->r) : REG_NONE;
     const instr *p = r != REG_NONE ? o->def[r] : NULL;
     if (p && (p->op != OP_CODE_TAPEPUSH || p->nsrc != t->width + 1)) p = NULL;
-    const instr *loop = it->rev && it->use != REG_NONE ? use_in(it->rev->body, it->use) : NULL;
+    const instr *loop = it->rev && it->use != REG_NONE ? use_in(s, it->rev, it->use) : NULL;
     const reg *params = NULL;
     if (loop && loop->op == OP_CODE_LOOP && (loop->imm & LOOP_KIND) == LOOP_TAPE) {
         params = loop->blocks[0]->params;
