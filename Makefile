@@ -294,7 +294,7 @@ clang:
 COVERAGE_PARTS ?= $(filter-out examples,$(PARTS))
 COVERAGE_LEAST ?= 90
 COVERAGE_ENDS := $(BUILD)/coverage/tests/coverage/ends.o
-COVERAGE := BUILD=$(BUILD)/coverage OPT=-O1 CFLAGS=--coverage RANDOM_COUNT=100 BUDGETS=4 STARVE_COUNT=1 \
+COVERAGE := BUILD=$(BUILD)/coverage OPT=-O1 CFLAGS=--coverage RANDOM_COUNT=100 BUDGETS=4 STARVE_COUNT=1 LIMITS_TIME=200 CASE_TIMEOUT=300 \
             LDFLAGS="-Wl,--wrap=_exit -Wl,--wrap=abort -Wl,--wrap=raise $(COVERAGE_ENDS)"
 coverage:
 	$(MAKE) BUILD=$(BUILD)/coverage OPT=-O1 $(COVERAGE_ENDS)

@@ -25,6 +25,7 @@ bool arity_error(vm *m, const code *c, uint32_t n)
 {
     text t;
     text_open(&t, &m->mem);
+    for (; c->role == CODE_JVP && c->primal; c = c->primal) n -= n > 0; /* the first argument is the tangents, which nobody wrote */
     uint32_t fixed = c->nparams - c->rest, least = c->required < fixed ? c->required : fixed;
     const char *count = c->rest || least < fixed ? (n < least ? "at least " : "at most ") : "";
     uint32_t want = n < least ? least : fixed;

@@ -40,11 +40,18 @@ static bool whole(value v, value *out)
 
 bool kern_slice(prim_call *c)
 {
+    static const char *const names[3] = {"start", "stop", "step"};
     value part[3];
     for (int i = 0; i < 3; i++) {
+        value v = c->args[i];
         part[i] = value_none();
-        if (c->args[i].tag != V_NONE && !whole(c->args[i], &part[i]))
-            return core_fail(c, i, DIAG_INDEX, "a slice is made of whole numbers", c->args[i]);
+        if (v.tag == V_NONE || whole(v, &part[i])) continue;
+        if (!value_is_float(v)) vm_fail(c->vm, DIAG_INDEX, "a slice's %s must be a whole number, not %s", names[i], value_a_type(v));
+        else
+            vm_fail(c->vm, DIAG_INDEX, "a slice's %s must be whole%s, not %.9g", names[i],
+                    v.u.f == floor(v.u.f) ? " and within 64 bits" : "", v.u.f);
+        c->vm->fail_arg = i;
+        return false;
     }
     if (part[2].tag == V_I64 && part[2].u.i == 0) {
         vm_fail(c->vm, DIAG_INDEX, "a slice's step cannot be 0");

@@ -374,8 +374,8 @@ bool kern_custom(prim_call *c)
     vm *m = c->vm;
     for (uint32_t k = 0; k < 2; k++)
         if (c->args[k].tag != V_FUNCTION)
-            return vm_fail(m, DIAG_TYPE, "custom_vjp() takes two functions, but its %s argument is a value of type %s",
-                           k ? "second" : "first", value_type_name(c->args[k]));
+            return vm_fail(m, DIAG_TYPE, "custom_vjp() takes two functions, but its %s argument is %s", k ? "second" : "first",
+                           value_a_type(c->args[k]));
     code *custom = code_of_custom(m);
     closure *out = custom ? closure_new(m, custom, 2) : NULL;
     if (!out) return false;

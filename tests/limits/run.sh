@@ -3,7 +3,8 @@
 # were given, files they may not touch; and what signals and closed pipes do. Everything must end in time,
 # with the right status and message, and leave no file behind.
 #
-# In: REPLAY (build/replay), LIMITS_TIME: seconds that each text may take (20; the sanitizers need more).
+# In: REPLAY (build/replay), LIMITS_TIME: seconds that each text may take (20; the sanitizers need more, and what is
+# given as --time grows with it).
 set -u
 replay=$(realpath "${REPLAY:-build/replay}")
 most=${LIMITS_TIME:-20}
@@ -44,19 +45,19 @@ awk 'BEGIN { for (i = 0; i < 300000; i++) print "x" i % 1000 " = " i; print "pri
 awk 'BEGIN { printf "x = 5\nif (x == 0) { y = 0 }"; for (i = 1; i < 900; i++) print " else if (x == " i ") { y = " i " }"; print "print(y)" }' >elseif.rl
 expect 0 5 elseif.rl
 awk 'BEGIN { printf "{"; for (i = 0; i < 300000; i++) printf "\"a%d\": 1,\n", i; print "\"b\": 2}" }' >names.json
-expect 0 300001 --time 15 -e 'print(len(keys(load("names.json"))))'
+expect 0 300001 --time $((15 * most / 20)) -e 'print(len(keys(load("names.json"))))'
 # Text without end of any kind takes time as its length, and an error about it is short.
 awk 'BEGIN { printf "fn f(k, x) = if (k == 0) { x }"; for (i = 1; i < 60000; i++) print " else if (k == " i ") { x * " i " }"; print " else { -x }\nprint(f(59999, 2), grad(f, 1)(59999, 2.0))" }' >elseifs.rl
-expect 0 '119998 59999' --time 15 elseifs.rl
-{ printf 'print('; many 200000 '1, '; printf '1)\n'; } >args.rl; expect 0 '1 1 1' --time 10 args.rl
-{ printf 'f('; many 100000 'a = 1, '; printf ')\n'; } >twice.rl; expect 2 'is given twice' --time 10 twice.rl
+expect 0 '119998 59999' --time $((15 * most / 20)) elseifs.rl
+{ printf 'print('; many 200000 '1, '; printf '1)\n'; } >args.rl; expect 0 '1 1 1' --time $((10 * most / 20)) args.rl
+{ printf 'f('; many 100000 'a = 1, '; printf ')\n'; } >twice.rl; expect 2 'is given twice' --time $((10 * most / 20)) twice.rl
 [ "$(grep -c 'given twice' err)" -le 20 ] || { failed=$((failed + 1)); echo "FAIL: errors without end"; }
 awk 'BEGIN { printf "fn f("; for (i = 0; i < 30000; i++) printf "a%d: [n%d], ", i, i; print ") = n7"; printf "v = [1, 2]\nprint(f("; for (i = 0; i < 30000; i++) printf "v, "; print "))" }' >contracts.rl
-expect 0 2 --time 10 --limit 150MB contracts.rl
+expect 0 2 --time $((10 * most / 20)) --limit 150MB contracts.rl
 awk 'BEGIN { n = 60000; printf "p = {"; for (i = 0; i < n; i++) printf "a%d: 1.0, ", i; print "}"; for (i = 0; i < n; i++) print "s = p.a" i "; p.a" i " = s"
              printf "fn f(p) = p.a1"; for (i = 0; i < n; i++) printf " + p.a%d", i; print "\nprint(grad(f)(p).a1)" }' >fields.rl
-expect 0 2 --time 15 fields.rl
-printf 'p = {a: 1}\nfor (i in 0..200000) { p[format("b{}", i)] = i }\nprint(p.b199999)\n' >grow.rl; expect 0 199999 --time 10 grow.rl
+expect 0 2 --time $((15 * most / 20)) fields.rl
+printf 'p = {a: 1}\nfor (i in 0..200000) { p[format("b{}", i)] = i }\nprint(p.b199999)\n' >grow.rl; expect 0 199999 --time $((10 * most / 20)) grow.rl
 # Derivatives of long functions take memory as their length, not as its square.
 awk 'BEGIN { printf "fn f(x) {\nif (x == 0) { y = x }"; for (i = 1; i < 3000; i++) print " else if (x == " i ") { y = x * " i " }"; print " else { y = x }\ny\n}\nprint(grad(f)(5.0))" }' >elseg.rl
 expect 0 5 --limit 200MB elseg.rl
@@ -66,7 +67,7 @@ for line in 'if (x > 2) { x = x * 1.1 }' 'for (i in 0..2) { x = sin(x) }' 'check
 done
 # Blocks within blocks: the derivative takes memory as the square of their depth, and no more time than is allowed.
 awk 'BEGIN { print "fn f(x) {"; for (i = 0; i < 300; i++) print "x = sin(x); checkpoint <"; print "x = x * x"; for (i = 0; i < 300; i++) print ">; x = cos(x)"; print "x }\nprint(grad(f)(1.0))" }' >blocks.rl
-expect 0 '' --limit 150MB --time 10 blocks.rl
+expect 0 '' --limit 150MB --time $((10 * most / 20)) blocks.rl
 sed 's/checkpoint </if (true) {/; s/^>;/};/' blocks.rl >plain.rl
 "$replay" plain.rl >plain 2>err; "$replay" blocks.rl >out 2>err; cmp -s plain out || { failed=$((failed + 1)); echo "FAIL: blocks nested 300 deep"; }
 expect 1 'error[memory]' --limit 20MB blocks.rl
