@@ -117,17 +117,17 @@ bool kern_refuse(prim_call *c)
 }
 
 /* Does v hold a float anywhere? Bounded by the value's own size. */
-static bool has_float(value v, int depth)
+static bool has_float(vm *m, value v, int depth)
 {
     if (value_is_float(v)) return true;
     if (v.tag == V_ARRAY) return as_array(v)->dtype >= DTYPE_F32;
-    if (depth > 1000) return true;
+    if (depth > 1000 || INTERRUPTED(m)) return true;
     if (v.tag == V_TUPLE)
         for (uint32_t k = 0; k < as_tuple(v)->n; k++)
-            if (has_float(as_tuple(v)->v[k], depth + 1)) return true;
+            if (has_float(m, as_tuple(v)->v[k], depth + 1)) return true;
     if (v.tag == V_RECORD)
         for (uint32_t k = 0; k < as_record(v)->n; k++)
-            if (has_float(as_record(v)->v[k], depth + 1)) return true;
+            if (has_float(m, as_record(v)->v[k], depth + 1)) return true;
     return v.tag == V_FUNCTION;
 }
 
@@ -172,7 +172,7 @@ found:
         return false;
     }
     value x = as_tuple(args)->v[*out];
-    if (has_float(x, 0)) return true;
+    if (has_float(m, x, 0)) return true;
     text t;
     text_open(&t, &m->mem);
     value_describe(m, x, &t);
@@ -306,7 +306,7 @@ static bool mismatch(prim_call *c, value d, value x, const char *what)
 
 static bool matches(prim_call *c, value d, value x, const char *what, int depth)
 {
-    if (d.tag == V_ZERO || d.tag == V_NONE || depth > 1000) return true;
+    if (d.tag == V_ZERO || d.tag == V_NONE || depth > 1000 || INTERRUPTED(c->vm)) return true;
     if (x.tag == V_TUPLE) {
         if (d.tag != V_TUPLE || as_tuple(d)->n != as_tuple(x)->n) return mismatch(c, d, x, what);
         for (uint32_t k = 0; k < as_tuple(x)->n; k++)
@@ -337,7 +337,7 @@ static bool without_none(vm *m, value d, int depth, value *out)
         return true;
     }
     uint32_t n = d.tag == V_TUPLE ? as_tuple(d)->n : d.tag == V_RECORD ? as_record(d)->n : 0;
-    if (!n || depth > 1000) {
+    if (!n || depth > 1000 || INTERRUPTED(m)) {
         *out = value_retain(d);
         return true;
     }

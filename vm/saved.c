@@ -454,7 +454,7 @@ static void note_argument(saving *s, value v, const char *name, int depth)
         return;
     }
     uint32_t n = v.tag == V_TUPLE ? as_tuple(v)->n : v.tag == V_RECORD ? as_record(v)->n : 0;
-    for (uint32_t k = 0; k < n && depth < 100; k++) {
+    for (uint32_t k = 0; k < n && depth < 100 && !INTERRUPTED(s->m); k++) {
         char part[32];
         snprintf(part, sizeof part, "[%u]", k);
         const char *field = v.tag == V_RECORD ? joined(s, ".", symbol_name(s->m->symbols, as_record(v)->names[k])) : part;

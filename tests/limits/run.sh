@@ -99,6 +99,9 @@ printf 'while (true) { x = 1 }\nprint("after")\n' >typed
 "$replay" --time 0.3 repl <typed >out 2>err
 if grep -q 'time limit' err && grep -q after out; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: --time at the prompt"; fi
 expect 1 'the time limit is over' --time 0.2 -e 't = (1,); for (i in 0..60) { t = (t, t) }; print(t)'
+for code in 'grad(fn(t) = 1.0)(t)' 'format("{}", t)' 'tree_map(sin, t)'; do
+    expect 1 'the time limit is over' --time 0.2 --limit 300MB -e "t = (0..2,); for (i in 0..60) { t = (t, t) }; $code"
+done
 expect 1 'the time limit is over' --time 0.2 -e 't = (1,); u = (1,); for (i in 0..60) { t = (t, t); u = (u, u) }; same(t, u)'
 expect 1 'prints more than the limit' --max-output 100 -e 'while (true) { try(print, "xxxxxxxxxxxx") }'
 expect 1 'error[memory]' --limit 20MB -e 'x = zeros(10000, 1000)'
