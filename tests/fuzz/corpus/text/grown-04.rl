@@ -1,0 +1,12 @@
+# error: contract
+
+
+
+
+
+
+2 and 2
+
+print
+
+

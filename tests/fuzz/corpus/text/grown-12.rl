@@ -1,0 +1,3 @@
+p = {weigfor (i inhts: 0
+print(p.fn 0
+*

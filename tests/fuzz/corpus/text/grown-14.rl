@@ -1,0 +1,5 @@
+# e
+
+end%end
+measure(fn() = 0).peak_bytes
+

@@ -1,0 +1,5 @@
+orstop_gradorstop_gra# `d
+
+
+
+and

@@ -1,0 +1,4 @@
+# error: syntax 2:1 `return` stands outside of any function
+(
+()
+print

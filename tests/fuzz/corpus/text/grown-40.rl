@@ -1,0 +1,2 @@
+# A &fncinotkhspee tt captred; (): 0 ={ 1
+  map    # expect: 2
