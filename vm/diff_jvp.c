@@ -290,7 +290,7 @@ static uint32_t results(jvp *j, const instr *i, reg **out)
 {
     reg *r = *out = take(j, 2 * (i->ndst + 1u) * sizeof(reg));
     if (!r) return 0;
-    memcpy(r, i->dst, i->ndst * sizeof(reg));
+    if (i->ndst) memcpy(r, i->dst, i->ndst * sizeof(reg));
     uint32_t n = i->ndst;
     for (uint32_t d = 0; d < i->ndst; d++)
         if (j->active[i->dst[d]]) r[n++] = j->tan[i->dst[d]] = builder_reg(&j->b, 0);
