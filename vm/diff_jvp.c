@@ -276,7 +276,7 @@ static block *nested(jvp *j, const block *old, const reg *params, uint32_t npara
     const instr *y = old->list[old->n - 1];
     reg *out = take(j, 2 * (y->nsrc + 1) * sizeof(reg));
     if (!out) return NULL;
-    memcpy(out, y->src, y->nsrc * sizeof(reg));
+    if (y->nsrc) memcpy(out, y->src, y->nsrc * sizeof(reg));
     uint32_t n = y->nsrc;
     for (uint32_t d = 0; d < owner->ndst; d++)
         if (j->active[owner->dst[d]]) out[n++] = tangent(j, y->src[skip + d]);
