@@ -66,6 +66,14 @@ cmp -s one two && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAIL
 expect 1 'error[nan]' --trace-nan -e 'x = [0.0]; print(x / x)'
 expect 0 '[nan]' -e 'x = [0.0]; print(x / x)'
 
+# --- help ------------------------------------------------------------------------------------------
+expect 0 'Derivatives and functions of functions' -e 'help()'
+also '^  .*value_and_grad'
+also ' tanh( |$)'
+awk 'length($0) > 110 { exit 1 }' out && ! grep -q '__' out && passed=$((passed + 1)) || { failed=$((failed + 1)); echo "FAIL: lines of help()"; }
+expect 0 'derivative: ' -e 'help(tanh)'
+expect 0 'dense' -e 'import "nn" as nn; help(nn.dense)'
+
 # --- figures ---------------------------------------------------------------------------------------
 expect 0 'of which saved for the adjoint program' --stats work.rl
 also 'steps under a gradient: 6'

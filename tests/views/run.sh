@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh: makes every picture for three programs and looks at what is in it: that the SVG is well formed where
+# run.sh: makes every picture for four programs and looks at what is in it: that the SVG is well formed where
 # a reader is installed, that its figures are those of `--stats=json` and of saved(), that nothing fails.
 # In: REPLAY (build/replay).
 set -u
@@ -33,6 +33,10 @@ pictures() {
         cmp -s "$tmp/again.$view.json" "$tmp/$name.$view.json"
         ok $? ":$view of $name is another picture: $(cat "$tmp/out")"
     done
+    # An adjoint program twice: the names that the first picture gave are gone again.
+    printf ':load %s.rl\n:adjoint %s -o %s\n:adjoint %s -o %s\n' "$name" "$f" "$tmp/first.json" "$f" "$tmp/second.json" | "$replay" repl >"$tmp/out" 2>&1
+    cmp -s "$tmp/first.json" "$tmp/$name.adjoint.json" && cmp -s "$tmp/second.json" "$tmp/$name.adjoint.json"
+    ok $? ":adjoint of $name is another picture: $(cat "$tmp/out")"
     for svg in "$tmp/$name".*.svg; do
         [ "$(grep -c '^</svg>$' "$svg")" = 1 ] && ! grep -q 'nan\|inf,' "$svg"
         ok $? "$svg is not a whole picture"
@@ -45,6 +49,7 @@ figure() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -1; }
 pictures mlp 'loss(w1, w2, w3, x)' loss
 pictures steps 'run(w, h)' run
 pictures scalar 'both(2.0)' both
+pictures mixed 'f(p, x)' f
 
 kib() { awk "BEGIN { n = $1; if (n < 1024) printf \"%d bytes\", n; else printf \"%.1f KiB\", n / 1024 }"; }
 
@@ -88,6 +93,11 @@ ok $? "the counter of a loop is a row"
 has "$tmp/steps.step.svg" '>replay<'
 has "$tmp/steps.step.svg" '· · ·'
 has "$tmp/mlp.adjoint.json" '"adjoint": "REPLAY line 4", "replay": true}'
+for words in 'r_adj.y += t_adj[0]' '_, t4 = back[inner(p, x)](r_adj)' 'p_adj.w += adj(p.w[0]) with [0] = 0' 'r_adj.z += v_adj[0]' \
+    'for each round, last to first, with its i, u {' 'x_adj[::-1] += placed(' 'h_adj[1:] += spread(' 'h_adj = h_adj * 0.5'; do
+    has "$tmp/mixed.adjoint.txt" "$words"
+done
+has "$tmp/mixed.table.txt" 'p.w[0]'
 has "$tmp/mlp.adjoint.svg" '>REPLAY line 4<'
 has "$tmp/mlp.adjoint.svg" '· keeps what enters: w1, x, w2'
 
