@@ -70,7 +70,7 @@ static bool read_string(reader *r, text *t)
     for (;;) {
         if (r->s >= r->end) return expected(r, "a closing quote");
         unsigned char c = (unsigned char)*r->s++;
-        if (c == '"') return true;
+        if (c == '"') return !t->failed || vm_out_of_memory(r->m);
         if (c < 0x20) return r->s--, expected(r, "no control character in a string");
         if (c != '\\') {
             text_putc(t, (char)c);

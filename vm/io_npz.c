@@ -106,6 +106,7 @@ static bool unpack(archive *z, const member *e, char *to)
         if (status == Z_OK && give == s.avail_in && room == s.avail_out) break;
     }
     inflateEnd(&s);
+    if (status == Z_MEM_ERROR) return vm_out_of_memory(z->in->c->vm);
     return status == Z_STREAM_END && left == 0;
 }
 
@@ -187,6 +188,7 @@ bool io_npz_write(io_out *out, value v)
         text_add(&directory, text_str(&head), head.n);
         put_le(&directory, 0, 2), put_le(&directory, 0, 2), put_le(&directory, 0, 2), put_le(&directory, 0, 4), put_le(&directory, at, 4);
         text_printf(&directory, "%s.npy", l.at[i].path);
+        if (head.failed || directory.failed) ok = vm_out_of_memory(m);
         io_put(out, "PK\3\4", 4);
         io_put(out, text_str(&head), head.n);
         io_put(out, l.at[i].path, n - 4);
@@ -195,12 +197,12 @@ bool io_npz_write(io_out *out, value v)
         at += 4 + head.n + n + body.n;
         text_close(&head);
     }
-    if (ok && directory.failed) ok = vm_out_of_memory(m);
     if (ok && l.n > 65534) ok = io_refuse(out, "an archive of more than 65,534 arrays is not written");
     if (ok) {
         size_t n = directory.n;
         put_le(&directory, 0x06054b50, 4), put_le(&directory, 0, 4), put_le(&directory, l.n, 2), put_le(&directory, l.n, 2);
         put_le(&directory, n, 4), put_le(&directory, at, 4), put_le(&directory, 0, 2);
+        if (directory.failed) ok = vm_out_of_memory(m);
         io_put(out, text_str(&directory), directory.n);
     }
     text_close(&body);
