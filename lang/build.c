@@ -28,7 +28,7 @@ static node *node_new(parse_state *ps, node_kind k, uint32_t lo, uint32_t hi)
 static ex finish(parse_state *ps, node *n, node *bad, uint32_t lo, uint32_t hi, uint32_t depth)
 {
     if (depth > AST_DEPTH_MAX) {
-        if (!ps->deep) diag_help_set(error_at(ps, lo, hi, "this is nested more than %d deep", AST_DEPTH_MAX), "give parts of it names");
+        if (!ps->deep) diag_help_set(error_at(ps, lo, hi, "this is nested more than %d levels deep", AST_DEPTH_MAX), "give parts of it names; a block counts as two levels");
         ps->deep = true;
         n = bad = node_new(ps, N_ERROR, lo, hi);
         depth = 1;

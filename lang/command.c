@@ -18,7 +18,15 @@ static double seconds_since(double started)
 bool command_print(const text *t)
 {
     if (t->failed) return false;
-    return fwrite(text_str(t), 1, t->n, stdout) == t->n && fflush(stdout) == 0;
+    return fwrite(text_str(t), 1, t->n, stdout) == t->n;
+}
+
+int command_end(int status)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+    fprintf(stderr, "error[file]: output cannot be written%s%s\n", errno ? ": " : "", errno ? strerror(errno) : "");
+    return status ? status : 1;
 }
 
 code *command_compile(host *h, const char *name, const char *s, size_t n, bool notes, int *status)
@@ -60,10 +68,7 @@ int command_run(host *h, const char *name, const char *s, size_t n, const run_op
         if (vm_run(m, c, &out)) value_release(m, out);
         else status = 1;
         code_release(c);
-        if (fflush(stdout)) {
-            fprintf(stderr, "error[file]: output cannot be written: %s\n", strerror(errno));
-            status = 1;
-        }
+        if (m->error) fflush(stdout); /* what was printed stands before what went wrong */
         host_show_error(h);
     }
     if (c && m->config.profile) {

@@ -29,5 +29,7 @@ code *command_compile_file(host *h, const char *path, bool notes, int *status);
 code *command_find(host *h, code *script, const char *name);
 /* The summary of a run on standard error. */
 void command_stats(host *h, bool json);
+/* The program's status, or a failing one, with a message, when standard output did not take all of it. */
+int command_end(int status);
 bool command_print(const text *t); /* to standard output; false when that fails */
 #endif

@@ -270,7 +270,7 @@ __attribute__((constructor(101))) static void wait_briefly(void)
     if (!getenv("OMP_WAIT_POLICY")) setenv("GOMP_SPINCOUNT", "20000", 0);
 }
 
-int main(int argc, char **argv)
+static int run_line(int argc, char **argv)
 {
     command_line l = {.config = vm_config_default(), .done = -1};
     read_options(argc, argv, &l);
@@ -307,6 +307,12 @@ int main(int argc, char **argv)
     signals_watch(NULL);
     deadline_close(d);
     host_close(&h);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    int status = command_end(run_line(argc, argv));
     signals_leave();
     return status;
 }

@@ -275,7 +275,10 @@ uint32_t builder_contracts(builder *b, const contract_list *l)
 instr *instr_new(builder *b, opcode op, uint32_t imm, uint32_t ndst, uint32_t nsrc, uint32_t nblocks)
 {
     if (ndst > UINT16_MAX) {
-        if (!b->failed) vm_fail(b->vm, DIAG_VALUE, "more than %d results of one instruction", UINT16_MAX);
+        if (!b->failed) {
+            vm_fail(b->vm, DIAG_VALUE, "more than %d values come out of one statement: a loop, a branch, or an assignment to many names", UINT16_MAX);
+            if (b->where.src) diag_label_add(b->vm->error, b->where, "%s", "");
+        }
         b->failed = true;
     }
     instr *i = builder_take(b, sizeof *i);

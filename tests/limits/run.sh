@@ -46,6 +46,10 @@ awk 'BEGIN { printf "x = 5\nif (x == 0) { y = 0 }"; for (i = 1; i < 900; i++) pr
 expect 0 5 elseif.rl
 awk 'BEGIN { printf "{"; for (i = 0; i < 300000; i++) printf "\"a%d\": 1,\n", i; print "\"b\": 2}" }' >names.json
 expect 0 300001 --time $((15 * most / 20)) -e 'print(len(keys(load("names.json"))))'
+{ printf 'x = ones(1)\n('; many 65600 'a, ' ; printf 'b) = x\n'; } >targets.rl; expect 1 'targets.rl:2:1' targets.rl
+{ many 499 'for (i in 0..1) {
+'; printf 'x = 1\n'; many 499 '}
+'; printf 'print(7)\n'; } >blocks.rl; expect 0 7 blocks.rl
 # Text without end of any kind takes time as its length, and an error about it is short.
 awk 'BEGIN { printf "fn f(k, x) = if (k == 0) { x }"; for (i = 1; i < 60000; i++) print " else if (k == " i ") { x * " i " }"; print " else { -x }\nprint(f(59999, 2), grad(f, 1)(59999, 2.0))" }' >elseifs.rl
 expect 0 '119998 59999' --time $((15 * most / 20)) elseifs.rl
@@ -155,8 +159,15 @@ fi
 timeout "$most" "$replay" -e 'while (true) { print("a long line") }' 2>err | head -1 >out
 if [ "$(cat out)" = "a long line" ] && [ ! -s err ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: a closed pipe"; fi
 if [ -w /dev/full ]; then
-    "$replay" -e 'print("x")' >/dev/full 2>err
-    if [ $? = 1 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: a full disk goes unnoticed"; fi
+    printf 'fn f(x) = sum(sin(x) * x)\nx = [0.5, 0.7]\n' >full.rl
+    for words in "-e print(1)" --help --version spec "dis full.rl" "memory full.rl --least" repl "saved full.rl f(x)" "table full.rl f(x)" \
+        "graph full.rl f(x)" "memory full.rl f(x)" "schedule full.rl f(x)" "adjoint full.rl f(x)"; do
+        # shellcheck disable=SC2086
+        echo 'print(1)' | "$replay" $words >/dev/full 2>err
+        if [ $? = 1 ] && grep -q '^error\[file\]: output cannot be written' err; then passed=$((passed + 1)); else
+            failed=$((failed + 1)); echo "FAIL: a full disk goes unnoticed by $words"
+        fi
+    done
 fi
 
 printf 'limits: %d passed' $passed
