@@ -1,7 +1,7 @@
 /* deadline.c: the thread behind a limit of time. All of its state is behind one mutex; the only thing it
  * shares with the VM is the interrupt flag, an int written here and read there. */
 #include "deadline.h"
-#include "../vm/vm.h"
+#include "../vm/io.h"
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -34,6 +34,7 @@ _Noreturn static void leave(void)
     static const char message[] = "error[interrupt]: the time limit is over, and an operation did not end\n";
     ssize_t n = write(STDERR_FILENO, message, sizeof message - 1);
     (void)n;
+    io_abandon();
     _exit(1);
 }
 

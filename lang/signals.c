@@ -1,7 +1,7 @@
 /* signals.c: what the command does about signals. SIGPIPE keeps its default: a closed pipe ends the process
  * at a write to standard output, and files are never being replaced at that time. */
 #include "signals.h"
-#include "../vm/vm.h"
+#include "../vm/io.h"
 #include <signal.h>
 #include <stddef.h>
 #include <time.h>
@@ -26,6 +26,7 @@ static void on_signal(int number)
 {
     if (caught && watched && seconds() - caught_at < 0.1) return;
     if (caught || !watched) { /* the second: it will not wait for an operation to end */
+        io_abandon();
         signal(number, SIG_DFL);
         raise(number);
         return;

@@ -273,20 +273,24 @@ void shape_gather(const shaped *s, dtype to, void *dst, int64_t first, int64_t n
     }
 }
 
+/* Elements between looks at whether the program is to stop. */
+enum { COPY_PIECE = 1 << 20 };
+
 array *array_copy(vm *m, const array *a, dtype d)
 {
     array *c = array_new(m, d, a->rank, a->dims);
     if (!c || !a->size) return c;
-    if (a->dense) {
-        array_convert(d, c->data, (dtype)a->dtype, a->data, 1, a->size);
-        return c;
-    }
     value v = {.tag = V_ARRAY, .u.o = (object *)&a->h};
     shaped s;
     shaped_of(&v, &s);
     shape_collapse(&s);
-    shape_gather(&s, d, c->data, 0, a->size);
-    return c;
+    for (int64_t i = 0, n; i < a->size && !INTERRUPTED(m); i += n) {
+        n = a->size - i < COPY_PIECE ? a->size - i : COPY_PIECE;
+        shape_gather(&s, d, (char *)c->data + i * (int64_t)dtype_size[d], i, n);
+    }
+    if (!vm_interrupted(m)) return c;
+    value_release(m, value_object(&c->h));
+    return NULL;
 }
 
 array *array_dense(vm *m, const array *a)

@@ -62,9 +62,10 @@ static uint64_t digest_numbers(const vm *m, const value *v)
     if (threads > 1) {
 #pragma omp parallel for schedule(static) num_threads(threads) reduction(+ : sum)
         for (int64_t i = 0; i < pieces; i++)
-            sum += mixed((uint64_t)i, digest_piece(&s, dense, i * each, s.size - i * each < each ? s.size - i * each : each));
+            if (!INTERRUPTED(m))
+                sum += mixed((uint64_t)i, digest_piece(&s, dense, i * each, s.size - i * each < each ? s.size - i * each : each));
     } else
-        for (int64_t i = 0; i < pieces; i++)
+        for (int64_t i = 0; i < pieces && !INTERRUPTED(m); i++)
             sum += mixed((uint64_t)i, digest_piece(&s, dense, i * each, s.size - i * each < each ? s.size - i * each : each));
     return sum;
 }

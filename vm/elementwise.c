@@ -222,6 +222,7 @@ typedef struct job {
     tile_kernel *kernel;
     dtype in, out;
     char *result;
+    const volatile int *stop; /* set: the program is to stop */
 } job;
 
 /* Merges neighbouring axes that all operands walk alike; drops axes of one element. */
@@ -280,7 +281,7 @@ static int64_t job_run(const job *j, int64_t lo, int64_t hi)
     _Alignas(64) char scratch[ELEMENTWISE_ARGS][ELEMENTWISE_TILE * 8];
     int64_t width = j->shape[j->rank - 1], most = j->gathers ? ELEMENTWISE_TILE : 16 * ELEMENTWISE_TILE;
     size_t out_size = dtype_size[j->out];
-    for (int64_t at = lo, n; at < hi; at += n) {
+    for (int64_t at = lo, n; at < hi && !STOPPED(j->stop); at += n) {
         n = hi - at < most ? hi - at : most;
         if (j->rows && j->gathers && width - at % width < n) n = width - at % width;
         const void *ptr[ELEMENTWISE_ARGS];
@@ -442,7 +443,9 @@ bool kern_elementwise(prim_call *c)
             o->s.stride[d] = own < 0 || s[i].shape[own] == 1 ? 0 : s[i].stride[own];
         }
     }
+    static const volatile int never;
     array *out = reuse(c, &j, rank, shape);
+    j.stop = out ? &never : &m->interrupt; /* an argument is written over as a whole or not at all */
     if (!out && !(out = array_new(m, t.out, rank, shape))) return false;
     if (out->size > 0) {
         j.size = out->size;

@@ -39,12 +39,13 @@ static uint64_t cost(const struct exec *x, const prim *p, uint32_t number, const
 
 /* --- the first NaN -------------------------------------------------------------------------- */
 
-static bool array_unusual(const array *a)
+static bool array_unusual(const volatile int *stop, const array *a)
 {
     if (a->dtype != DTYPE_F64 && a->dtype != DTYPE_F32) return false;
     int64_t ix[RANK_MAX] = {0}, at = 0;
     const int64_t *stride = array_stride(a);
     for (int64_t k = 0; k < a->size; k++) {
+        if (k % 65536 == 0 && STOPPED(stop)) return false;
         double v = a->dtype == DTYPE_F64 ? ((const double *)a->data)[at] : (double)((const float *)a->data)[at];
         if (!isfinite(v)) return true;
         for (int d = a->rank - 1; d >= 0; d--) {
@@ -58,15 +59,15 @@ static bool array_unusual(const array *a)
 }
 
 /* Whether v is, or has among its parts (two levels down), a number that is not finite. */
-static bool unusual(value v, int depth)
+static bool unusual(const volatile int *stop, value v, int depth)
 {
     if (value_is_float(v)) return !isfinite(v.u.f);
-    if (v.tag == V_ARRAY) return array_unusual(as_array(v));
+    if (v.tag == V_ARRAY) return array_unusual(stop, as_array(v));
     if ((v.tag != V_TUPLE && v.tag != V_RECORD) || depth > 8) return false;
     uint32_t n = v.tag == V_TUPLE ? as_tuple(v)->n : as_record(v)->n;
     const value *of = v.tag == V_TUPLE ? as_tuple(v)->v : as_record(v)->v;
     for (uint32_t i = 0; i < n; i++)
-        if (unusual(of[i], depth + 1)) return true;
+        if (unusual(stop, of[i], depth + 1)) return true;
     return false;
 }
 
@@ -74,7 +75,7 @@ static bool unusual(value v, int depth)
    are looked at before the kernel runs, which may write into them. */
 static bool blame(vm *m, const frame *f, const uint32_t *w, const prim *p, value out)
 {
-    if (!unusual(out, 0)) return true;
+    if (!unusual(&m->interrupt, out, 0)) return true;
     bool adjoint = instr_at(f, w)->flags & INSTR_ADJOINT;
     bool nan = value_is_float(out) ? isnan(out.u.f) : false;
     return vm_fail(m, DIAG_NAN, "%s makes the first %s, in the %s program", p->name,
@@ -118,11 +119,24 @@ static bool again_random(vm *m, const apply *a)
     return fine;
 }
 
+/* Kernels leave off when the program is to stop: what one gave, or said, is not seen then. */
+static bool kernel_run(vm *m, const apply *a, uint64_t last, value *out)
+{
+    bool fine = prim_apply(m, a->p, a->args, a->n, last, out);
+    if (!INTERRUPTED(m)) return fine;
+    if (fine) value_release(m, *out);
+    diag_free(m->error);
+    m->error = NULL;
+    m->fail_arg = -1;
+    vm_interrupted(m);
+    return false;
+}
+
 static bool run_prim(struct exec *x, const frame *f, const uint32_t *w, const apply *a, value *out)
 {
     vm *m = x->m;
     bool trace = m->config.trace_nan && !(a->p->attrs & (A_INPUT | A_OUTPUT));
-    for (uint32_t i = 0; trace && i < a->n; i++) trace = !unusual(a->args[i], 0);
+    for (uint32_t i = 0; trace && i < a->n; i++) trace = !unusual(&m->interrupt, a->args[i], 0);
     bool keeping = a->keepable && m->keep && m->keep->n, sets_random = keeping && (a->p->attrs & A_INPUT) && (a->p->attrs & A_RANDOM);
     if (keeping && keep_lookup(m, a->p, a->origin, a->args, a->n, out)) {
         if (keep_offer(m, a->p, a->origin, a->args, a->n, *out) && (!sets_random || again_random(m, a))) return true;
@@ -132,7 +146,7 @@ static bool run_prim(struct exec *x, const frame *f, const uint32_t *w, const ap
     random_state before = m->random;
     m->fail_arg = -1;
     uint64_t last = keeping ? 0 : a->last; /* what is offered must not have been overwritten */
-    if (!prim_apply(m, a->p, a->args, a->n, last, out)) return false;
+    if (!kernel_run(m, a, last, out)) return false;
     x->ops += cost(x, a->p, a->number, a->args, a->n, *out);
     if (trace && !blame(m, f, w, a->p, *out)) {
         value_release(m, *out);

@@ -26,7 +26,7 @@ uint32_t figure_color(double x)
 static double *numbers(prim_call *c, figure *f, const shaped *s)
 {
     double *x = arena_alloc(&f->room, (size_t)(s->size + 1) * sizeof *x);
-    if (x) copy_converted(s, DTYPE_F64, x);
+    if (x) copy_converted(c->vm, s, DTYPE_F64, x);
     else vm_out_of_memory(c->vm);
     return x;
 }

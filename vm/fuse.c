@@ -511,9 +511,13 @@ static void drop_outputs(vm *m, fuser *u)
     if (u->state != u->own) memory_free(&m->mem, MEM_OTHER, u->state, u->state_bytes);
 }
 
+/* What is written over what was there is not left off halfway. */
+static const volatile int never;
+
 static bool make_outputs(vm *m, fuser *u, frame *f, int threads)
 {
     u->state = NULL;
+    u->stop = &m->interrupt;
     u->state_each = u->state_bytes = 0;
     for (int k = 0; k < u->nsinks; k++) {
         if (!sink_open(m, &u->sinks[k])) return false;
@@ -527,6 +531,7 @@ static bool make_outputs(vm *m, fuser *u, frame *f, int threads)
         node *n = &u->nodes[k];
         if (n->output < 0) continue;
         array *a = reuse(u, f, k);
+        if (a) u->stop = &never;
         if (!a && !(a = array_new(m, n->type, u->rank, u->shape))) return false;
         n->output = (int16_t)u->nout;
         u->out[u->nout++] = a;
@@ -587,6 +592,9 @@ static fuse_result run_group(struct exec *x, frame *f, const uint32_t *w, const 
     bool fine = make_outputs(m, u, f, threads);
     if (fine) {
         fuse_run_all(u, threads);
+        fine = u->stop == &never || !vm_interrupted(m);
+    }
+    if (fine) {
         commit(m, u, f);
         x->ops += u->ops;
     }

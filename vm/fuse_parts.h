@@ -80,6 +80,7 @@ typedef struct fuser {
     int nsinks;
     char *state;
     size_t state_each, state_bytes; /* of the sinks: one after the other, for each thread */
+    const volatile int *stop;       /* set: the program is to stop */
     char own[4096];                 /* … when that is enough */
 } fuser;
 

@@ -139,7 +139,7 @@ static void run_part(const fuser *u, int64_t lo, int64_t hi, char *state)
         one[a] = u->operands[a].single;
     }
     int64_t width = u->axes ? u->merged[u->axes - 1] : 1;
-    for (int64_t at = lo, n; at < hi; at += n) {
+    for (int64_t at = lo, n; at < hi && !STOPPED(u->stop); at += n) {
         n = hi - at < u->tile ? hi - at : u->tile;
         if (u->rows && u->gathers && width - at % width < n) n = width - at % width;
         for (int a = 0; a < u->noperands; a++) {

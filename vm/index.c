@@ -149,7 +149,7 @@ typedef struct picker { /* an index array or a mask, and the axes of x it stands
     int64_t count;   /* selected by a mask */
 } picker;
 
-static int64_t mask_count(const shaped *s)
+static int64_t mask_count(const vm *m, const shaped *s)
 {
     int64_t n = 0, at[RANK_MAX] = {0}, o = 0, p = 0;
     if (s->size == 0) return 0;
@@ -158,12 +158,12 @@ static int64_t mask_count(const shaped *s)
         return n;
     }
     do n += ((const uint8_t *)s->data)[o];
-    while (odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
+    while (!odometer_stops(m, s->rank, at) && odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
     return n;
 }
 
 /* Adds the offsets of a mask's elements to offs, whose k-th entry is for the (k / inner % count)-th. */
-static void mask_offsets(const picker *p, const shaped *x, int64_t inner, int64_t *offs, int64_t n)
+static void mask_offsets(const vm *m, const picker *p, const shaped *x, int64_t inner, int64_t *offs, int64_t n)
 {
     const shaped *s = &p->s;
     int64_t at[RANK_MAX] = {0}, o = 0, off = 0, k = 0;
@@ -174,7 +174,7 @@ static void mask_offsets(const picker *p, const shaped *x, int64_t inner, int64_
         for (int64_t base = k * inner; base < n; base += period)
             for (int64_t j = 0; j < inner; j++) offs[base + j] += off;
         k++;
-    } while (odometer(s->rank, s->shape, at, s->stride, &o, x->stride + p->axis, &off));
+    } while (!odometer_stops(m, s->rank, at) && odometer(s->rank, s->shape, at, s->stride, &o, x->stride + p->axis, &off));
 }
 
 static bool pick(vm *m, const shaped *s, int64_t o, int axis, int64_t size, int64_t *i)
@@ -262,7 +262,7 @@ static bool pickers_table(vm *m, const shaped *x, const picker *p, int n, int ra
     for (int i = 0; i < n; i++) {
         if (p[i].naxes) {
             if (p[i].count == 1 || shape[rank - 1] == p[i].count)
-                mask_offsets(&p[i], x, p[i].count == 1 ? plan->ntable : 1, plan->table, plan->ntable);
+                mask_offsets(m, &p[i], x, p[i].count == 1 ? plan->ntable : 1, plan->table, plan->ntable);
         } else if (!array_offsets(m, &p[i], x, rank, shape, plan->table)) {
             index_close(m, plan);
             return false;
@@ -299,7 +299,7 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan)
     picker pickers[RANK_MAX];
     int taken = 0, dots = 0, kept = 0, npick = 0, axis = 0, first = -1;
     bool apart = false;
-    *plan = (index_plan){.basic = true, .unique = true};
+    *plan = (index_plan){.basic = true, .unique = true, .stop = &m->interrupt};
     for (uint32_t i = 0; i < n; i++) {
         int k = component_axes(part[i]);
         if (k < 0) return not_an_index(m, part[i]);
@@ -339,7 +339,7 @@ bool index_resolve(vm *m, const shaped *x, value ix, index_plan *plan)
             p->count = 0;
             if (p->naxes) {
                 if (!mask_fits(m, x, p)) return false;
-                p->count = mask_count(&p->s);
+                p->count = mask_count(m, &p->s);
             } else if (p->s.size > 1) plan->unique = false;
             axis += component_axes(v);
             npick++;
@@ -478,12 +478,14 @@ static void plan_run(const index_plan *p, plan_op op, dtype d, void *x, void *v,
 
     int64_t pre[RANK_MAX] = {0}, px = 0, pv = 0;
     do {
+        if (p->stop && STOPPED(p->stop)) return;
         if (single && linear && adv) {
             by_table(p->ntable, xb + px * width, offs, vb ? vb + pv * width : NULL, tv);
             continue;
         }
         int64_t ta[RANK_MAX] = {0}, to = 0, dummy = 0, k = 0;
         do {
+            if (k % 65536 == 65535 && p->stop && STOPPED(p->stop)) return;
             int64_t post[RANK_MAX] = {0}, qx = px + offs[k], qv = pv + to;
             do row(n[r - 1], xb + qx * width, xs[r - 1], vb ? vb + qv * width : NULL, ws[r - 1]);
             while (odometer(r - 1, n, post, xs, &qx, ws, &qv));

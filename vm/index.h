@@ -28,7 +28,8 @@ typedef struct index_plan {
     int at, adv;    /* the axes [at, at + adv) of the selection are those of the index arrays */
     int64_t *table; /* ntable offsets, NULL when basic */
     int64_t ntable, table_bytes;
-    int64_t few[4]; /* a short table lives here */
+    int64_t few[4];           /* a short table lives here */
+    const volatile int *stop; /* the VM's: what is left is not read, written or added when it is set; may be made NULL */
 } index_plan;
 
 /* x: shape and strides matter, data does not. On success the plan must be closed. Errors (DIAG_INDEX) name

@@ -258,11 +258,42 @@ bool io_refuse(io_out *out, const char *fmt, ...)
     return prim_fail(out->c, 1, DIAG_FILE, "%s: %s", out->path, s);
 }
 
+/* The names of unfinished files, of all VMs: who ends the process from a handler or another thread is given nothing
+   else to find them by. A name belongs to whoever takes it out. One for which there is no place is not listed. */
+static char *unfinished[16];
+enum { UNFINISHED = sizeof unfinished / sizeof *unfinished };
+
+static void part_list(io_out *out)
+{
+    for (int i = 0; i < UNFINISHED; i++) {
+        char *none = NULL;
+        if (!__atomic_compare_exchange_n(&unfinished[i], &none, out->part, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+        out->listed = &unfinished[i];
+        return;
+    }
+}
+
+static void part_free(io_out *out)
+{
+    char *part = out->part;
+    if (out->listed && !__atomic_compare_exchange_n(out->listed, &part, NULL, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return; /* io_abandon is reading it: the process ends */
+    free(out->part);
+}
+
+void io_abandon(void)
+{
+    for (int i = 0; i < UNFINISHED; i++) {
+        char *part = __atomic_exchange_n(&unfinished[i], NULL, __ATOMIC_ACQ_REL);
+        if (part) unlink(part);
+    }
+}
+
 bool io_create(io_out *out, prim_call *c, const char *path)
 {
     struct stat s;
     out->c = c, out->path = path, out->fd = -1, out->n = 0, out->failed = out->durable = false, out->part = NULL, out->target = NULL,
-    out->to = NULL;
+    out->to = NULL, out->listed = NULL;
     if (c->vm->config.no_files) return out_fail(out, "the program may not write files");
     bool there = stat(path, &s) == 0;
     if (there && S_ISDIR(s.st_mode)) {
@@ -283,7 +314,10 @@ bool io_create(io_out *out, prim_call *c, const char *path)
             if (errno != EEXIST) break;
         }
     }
-    if (out->fd >= 0) return true;
+    if (out->fd >= 0) {
+        if (out->part) part_list(out);
+        return true;
+    }
     out_fail(out, strerror(errno));
     free(out->part), free(out->target);
     out->part = out->target = NULL;
@@ -309,6 +343,7 @@ void io_put(io_out *out, const void *s, size_t n)
     if (out->failed) return;
     if (out->to) {
         text_add(out->to, s, n);
+        if (out->to->failed || vm_interrupted(out->c->vm)) out->failed = true;
         return;
     }
     if (n > sizeof out->buffer - out->n) {
@@ -347,6 +382,6 @@ bool io_finish(io_out *out)
         if (out->failed) unlink(out->part);
         else if (out->durable && !sync_folder(out->target)) out_fail(out, strerror(errno));
     }
-    free(out->part), free(out->target);
+    part_free(out), free(out->target);
     return !out->failed;
 }

@@ -45,11 +45,12 @@ typedef struct io_out {
     prim_call *c;
     const char *path;
     int fd;
-    char *part;   /* the name it has until it is done; NULL: written directly (a device, a pipe) */
-    char *target; /* the name it gets */
-    bool failed;  /* the error is set; further bytes are dropped */
-    bool durable; /* on the disk before it gets its name, and the name before io_finish is back */
-    text *to;     /* not NULL: bytes go here instead (a file inside a file) */
+    char *part;    /* the name it has until it is done; NULL: written directly (a device, a pipe) */
+    char **listed; /* where `part` stands among the unfinished files; NULL: nowhere */
+    char *target;  /* the name it gets */
+    bool failed;   /* the error is set; further bytes are dropped */
+    bool durable;  /* on the disk before it gets its name, and the name before io_finish is back */
+    text *to;      /* not NULL: bytes go here instead (a file inside a file) */
     size_t n;
     char buffer[1 << 16];
 } io_out;
@@ -136,6 +137,9 @@ struct z_stream_s;
 bool io_inflate(struct z_stream_s *z, memory *m, int window);
 void io_close(io_in *in);
 bool io_create(io_out *out, prim_call *c, const char *path);
+/* Removes the unfinished files of all VMs, for who ends the process without waiting for them; may be called from a
+   signal handler or another thread. */
+void io_abandon(void);
 /* Gives the file its name, or removes it when anything failed. */
 bool io_finish(io_out *out);
 #endif

@@ -362,8 +362,8 @@ static bool matrix_write(io_out *out, const array *a, char sep)
 {
     if (a->rank > 2) return io_refuse(out, "a table has two axes, and value has %d; reshape it", a->rank);
     const int64_t *shape = array_shape(a), *stride = array_stride(a);
-    for (int64_t i = 0; i < shape[0]; i++) {
-        for (int64_t j = 0; j < (a->rank == 2 ? shape[1] : 1); j++) {
+    for (int64_t i = 0; i < shape[0] && !out->failed; i++) {
+        for (int64_t j = 0; j < (a->rank == 2 ? shape[1] : 1) && !out->failed; j++) {
             if (j > 0) io_put(out, &sep, 1);
             if (!put_cell(out, array_at(a, i * stride[0] + (a->rank == 2 ? j * stride[1] : 0)), sep)) return false;
         }

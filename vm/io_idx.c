@@ -50,7 +50,7 @@ bool io_idx_write(io_out *out, value v)
     enum { PIECE = 1024 };
     int64_t whole[PIECE];
     bool f32 = s.dtype == DTYPE_F32, f64 = s.dtype == DTYPE_F64, small = true;
-    for (int64_t i = 0; i < s.size && s.dtype == DTYPE_I64; i += PIECE) {
+    for (int64_t i = 0; i < s.size && s.dtype == DTYPE_I64 && !vm_interrupted(out->c->vm); i += PIECE) {
         int64_t count = s.size - i < PIECE ? s.size - i : PIECE;
         shape_gather(&s, DTYPE_I64, whole, i, count);
         for (int64_t j = 0; j < count; j++) {
@@ -59,6 +59,7 @@ bool io_idx_write(io_out *out, value v)
             small &= x >= 0 && x <= 255;
         }
     }
+    if (out->c->vm->error) return false;
     uint8_t head[4] = {0, 0, f32 ? 0x0d : f64 ? 0x0e : small ? 0x08 : 0x0c, (uint8_t)s.rank};
     io_put(out, head, 4);
     for (int i = 0; i < s.rank; i++) {
@@ -66,7 +67,7 @@ bool io_idx_write(io_out *out, value v)
         uint32_t n = __builtin_bswap32((uint32_t)s.shape[i]);
         io_put(out, &n, 4);
     }
-    for (int64_t i = 0; i < s.size; i += PIECE) {
+    for (int64_t i = 0; i < s.size && !out->failed; i += PIECE) {
         int64_t count = s.size - i < PIECE ? s.size - i : PIECE;
         union {
             double d[PIECE];

@@ -24,7 +24,7 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch)
     uint8_t *to = memory_alloc(&m->mem, MEM_OTHER, (size_t)s.size);
     if (!to) return vm_out_of_memory(m), NULL;
     double piece[512];
-    for (int64_t i = 0; i < s.size; i += 512) {
+    for (int64_t i = 0; i < s.size && !INTERRUPTED(m); i += 512) {
         int64_t n = s.size - i < 512 ? s.size - i : 512;
         shape_gather(&s, DTYPE_F64, piece, i, n);
         for (int64_t k = 0; k < n; k++) {
@@ -40,7 +40,9 @@ uint8_t *image_bytes(io_out *out, value v, int64_t *h, int64_t *w, int *ch)
             to[i + k] = (uint8_t)(x + 0.5);
         }
     }
-    return to;
+    if (!vm_interrupted(m)) return to;
+    memory_free(&m->mem, MEM_OTHER, to, (size_t)s.size);
+    return NULL;
 }
 
 /* From pixels of one byte, or of two in the machine's order. */

@@ -137,7 +137,7 @@ static bool list_value(reader *r, value t, value *out)
     if (!a) return value_release(r->m, t), false;
     for (uint32_t i = 0; i < u->n; i++) {
         shaped_of(&u->v[i], &s);
-        copy_converted(&s, d, element(d, a->data, i * first.size));
+        copy_converted(r->m, &s, d, element(d, a->data, i * first.size));
     }
     value_release(r->m, t);
     *out = value_object(&a->h);
@@ -282,7 +282,7 @@ static bool put_value(io_out *out, value v, int depth);
 static bool put_axis(io_out *out, const array *a, int axis, int64_t offset)
 {
     put(out, "[");
-    for (int64_t i = 0; i < array_shape(a)[axis]; i++, offset += array_stride(a)[axis]) {
+    for (int64_t i = 0; i < array_shape(a)[axis] && !out->failed; i++, offset += array_stride(a)[axis]) {
         if (i) put(out, axis + 1 < a->rank ? ",\n" : ", ");
         if (axis + 1 < a->rank ? !put_axis(out, a, axis + 1, offset) : !put_value(out, array_at(a, offset), 0)) return false;
     }

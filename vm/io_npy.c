@@ -208,7 +208,7 @@ bool io_npy_write(io_out *out, value v)
     io_put(out, head, sizeof head);
     io_put(out, h, (size_t)n);
     double piece[2048]; /* a little-endian machine is assumed, as in all of io_*.c that writes */
-    for (int64_t i = 0; i < s.size; i += 2048) {
+    for (int64_t i = 0; i < s.size && !out->failed; i += 2048) {
         int64_t count = s.size - i < 2048 ? s.size - i : 2048;
         shape_gather(&s, d, piece, i, count);
         io_put(out, piece, (size_t)count * dtype_size[d]);

@@ -147,7 +147,7 @@ bool io_safetensors_write(io_out *out, value v)
         shaped s;
         shaped_of(&l.at[i].v, &s);
         dtype d = s.weak ? m->config.float_dtype : s.dtype;
-        for (int64_t k = 0; k < s.size; k += 2048) {
+        for (int64_t k = 0; k < s.size && !out->failed; k += 2048) {
             int64_t count = s.size - k < 2048 ? s.size - k : 2048;
             shape_gather(&s, d, piece, k, count);
             io_put(out, piece, (size_t)count * dtype_size[d]);

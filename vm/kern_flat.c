@@ -162,7 +162,7 @@ static bool store_leaf(flat_walk *w, value c, value f, value *out)
     w->at += s.size;
     if (shaped_of(&c, &x)) {
         if (!shape_equal(s.rank, s.shape, x.rank, x.shape)) return prim_fail(w->call, 0, DIAG_INTERNAL, "a part of another shape");
-        copy_converted(&x, w->dtype, to);
+        copy_converted(w->call->vm, &x, w->dtype, to);
     } else memset(to, 0, (size_t)s.size * dtype_size[w->dtype]);
     return true;
 }
@@ -192,7 +192,7 @@ bool kern_flatten(prim_call *c)
             return true;
         }
         array *a = array_new(c->vm, x.dtype, 1, &x.size);
-        if (a) copy_converted(&x, x.dtype, a->data);
+        if (a) copy_converted(c->vm, &x, x.dtype, a->data);
         return give_array(c, a);
     }
     value f;
@@ -228,7 +228,7 @@ static bool take_leaf(flat_walk *w, value c, value f, value *out)
     }
     array *a = array_new(w->call->vm, s.dtype, s.rank, s.shape);
     if (!a) return false;
-    copy_converted(&from, s.dtype, a->data);
+    copy_converted(w->call->vm, &from, s.dtype, a->data);
     *out = value_object(&a->h);
     return true;
 }

@@ -18,7 +18,7 @@ static int64_t *places_of(prim_call *c, int arg, const shaped *ix, int64_t n, si
         vm_out_of_memory(c->vm);
         return NULL;
     }
-    copy_converted(ix, DTYPE_I64, p);
+    copy_converted(c->vm, ix, DTYPE_I64, p);
     for (int64_t k = 0; k < ix->size; k++) {
         int64_t i = p[k];
         if (i < 0) p[k] = i + n;
@@ -66,8 +66,9 @@ bool kern_take(prim_call *c)
     if (ok) {
         size_t row = (size_t)inner * dtype_size[x.dtype];
         char *dst = out.data;
-        for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t k = 0; k < ix.size; k++, dst += row) memcpy(dst, (char *)x.data + (size_t)(o * n + p[k]) * row, row);
+        for (int64_t o = 0; o < outer && !INTERRUPTED(c->vm) && row; o++)
+            for (int64_t k = 0; k < ix.size && !odometer_stops(c->vm, 1, &k); k++, dst += row)
+                memcpy(dst, (char *)x.data + (size_t)(o * n + p[k]) * row, row);
     }
     if (p) memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, oi);
@@ -102,8 +103,9 @@ bool kern_untake(prim_call *c)
         memset(out.data, 0, (size_t)out.size * dtype_size[d]);
         const char *src = g.data;
         size_t row = (size_t)inner * dtype_size[d];
-        for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t k = 0; k < ix.size; k++, src += row) add_row(d, inner, (char *)out.data + (size_t)(o * n + p[k]) * row, src);
+        for (int64_t o = 0; o < outer && !INTERRUPTED(c->vm) && row; o++)
+            for (int64_t k = 0; k < ix.size && !odometer_stops(c->vm, 1, &k); k++, src += row)
+                add_row(d, inner, (char *)out.data + (size_t)(o * n + p[k]) * row, src);
     }
     if (p) memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, oi);
@@ -147,8 +149,8 @@ bool kern_take_along(prim_call *c)
     ok = p && arg_dense(c, 0, x.dtype, &x, &ox) && result_open(c, &out, x.dtype, ix.rank, ix.shape);
     if (ok) {
         int64_t k = ix.shape[along], w = dtype_size[x.dtype], q = 0;
-        for (int64_t o = 0; o < outer; o++)
-            for (int64_t i = 0; i < k; i++)
+        for (int64_t o = 0; o < outer && !INTERRUPTED(c->vm); o++)
+            for (int64_t i = 0; i < k && !odometer_stops(c->vm, 1, &i); i++)
                 for (int64_t j = 0; j < inner; j++, q++)
                     memcpy((char *)out.data + q * w, (char *)x.data + ((o * n + p[q]) * inner + j) * w, (size_t)w);
     }
@@ -180,8 +182,8 @@ bool kern_add_along(prim_call *c)
     if (ok) {
         int64_t k = ix.shape[along], q = 0;
         memset(out.data, 0, (size_t)out.size * dtype_size[d]);
-        for (int64_t o = 0; o < outer; o++)
-            for (int64_t i = 0; i < k; i++)
+        for (int64_t o = 0; o < outer && !INTERRUPTED(c->vm); o++)
+            for (int64_t i = 0; i < k && !odometer_stops(c->vm, 1, &i); i++)
                 for (int64_t j = 0; j < inner; j++, q++)
                     add_row(d, 1, element(d, out.data, (o * n + p[q]) * inner + j), element(d, g.data, q));
     }
@@ -235,7 +237,7 @@ bool kern_bincount(prim_call *c)
     int64_t *p = ok ? memory_alloc(&c->vm->mem, MEM_OTHER, bytes) : NULL;
     if (ok && !p) vm_out_of_memory(c->vm);
     ok = p != NULL;
-    if (ok) copy_converted(&ix, DTYPE_I64, p);
+    if (ok) copy_converted(c->vm, &ix, DTYPE_I64, p);
     for (int64_t k = 0; ok && k < ix.size; k++) {
         if (p[k] < 0) ok = prim_fail(c, 0, DIAG_VALUE, "x must not be negative and holds %lld", (long long)p[k]);
         else if (p[k] >= INT64_MAX / 8) ok = prim_fail(c, 0, DIAG_VALUE, "%lld bins are too many", (long long)p[k]);
@@ -253,7 +255,7 @@ bool kern_bincount(prim_call *c)
     ok = ok && result_open(c, &out, d, 1, &n);
     if (ok) {
         memset(out.data, 0, (size_t)out.size * dtype_size[d]);
-        for (int64_t k = 0; k < ix.size; k++)
+        for (int64_t k = 0; k < ix.size && !odometer_stops(c->vm, 1, &k); k++)
             if (weighted) add_row(d, 1, element(d, out.data, p[k]), element(d, w.data, k));
             else ((int64_t *)out.data)[p[k]]++;
     }
@@ -273,7 +275,8 @@ bool kern_nonzero(prim_call *c)
     if (x.rank == 0) return prim_fail(c, 0, DIAG_SHAPE, "x must have at least one axis");
     if (x.size) do
             n += read_f64(x.dtype, x.data, o) != 0;
-        while (odometer(x.rank, x.shape, at, x.stride, &o, x.stride, &dummy));
+        while (!odometer_stops(m, x.rank, at) && odometer(x.rank, x.shape, at, x.stride, &o, x.stride, &dummy));
+    if (vm_interrupted(m)) return false; /* n counts some of them only */
     tuple *t = tuple_new(m, (uint32_t)x.rank, (uint32_t)x.rank);
     if (!t) return false;
     int64_t *to[RANK_MAX];
@@ -292,7 +295,7 @@ bool kern_nonzero(prim_call *c)
             if (read_f64(x.dtype, x.data, o) == 0) continue;
             for (int i = 0; i < x.rank; i++) to[i][k] = at[i];
             k++;
-        } while (odometer(x.rank, x.shape, at, x.stride, &o, x.stride, &dummy));
+        } while (!odometer_stops(m, x.rank, at) && odometer(x.rank, x.shape, at, x.stride, &o, x.stride, &dummy));
     c->out = value_object(&t->h);
     return true;
 }

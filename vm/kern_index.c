@@ -226,13 +226,14 @@ static bool set_array(prim_call *c, const array *x, value ix, const value *v)
     bool ok = index_resolve(m, &s, ix, &plan);
     if (!ok) index_failed(c, 1);
     else {
-        if (from.rank == 0 && from.dtype != d) copy_converted(&from, d, &one), data = &one;
+        if (from.rank == 0 && from.dtype != d) copy_converted(c->vm, &from, d, &one), data = &one;
         else if (from.dtype != d) {
             conv = array_copy(m, as_array(*v), d);
             ok = conv != NULL;
             if (ok) shaped_array(&from, conv), data = conv->data;
         }
         if (ok && !shaped_stretch(&from, plan.rank, plan.shape, stride)) ok = stretch_failed(c, &from, &plan);
+        if (t == x) plan.stop = NULL; /* it may be seen after an interrupt */
         if (ok) index_scatter(&plan, d, t->data, data, stride);
         index_close(m, &plan);
     }
@@ -358,13 +359,14 @@ bool kern_scatter_add(prim_call *c)
     bool ok = index_resolve(m, &s, c->args[1], &plan);
     if (!ok) named_failed(c, 1, "indices");
     else {
-        if (v.rank == 0 && v.dtype != d) copy_converted(&v, d, &one), data = &one;
+        if (v.rank == 0 && v.dtype != d) copy_converted(c->vm, &v, d, &one), data = &one;
         else if (v.dtype != d) {
             conv = array_copy(m, as_array(c->args[2]), d);
             ok = conv != NULL;
             if (ok) shaped_array(&v, conv), data = conv->data;
         }
         if (ok && !shaped_stretch(&v, plan.rank, plan.shape, stride)) ok = stretch_failed(c, &v, &plan) || named_failed(c, 2, "v");
+        if (c->args[0].tag == V_ARRAY && t == as_array(c->args[0])) plan.stop = NULL; /* it may be seen after an interrupt */
         if (ok) index_add(&plan, d, t->data, data, stride);
         index_close(m, &plan);
     }

@@ -81,8 +81,8 @@ static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg)
         }
         shaped_of(&v[i], &x);
         if (x.size == 0) continue;
-        if (x.dtype == d) copy_strided(dtype_size[d], x.rank, x.shape, to, ds, x.data, x.stride);
-        else if (axis == 0) copy_converted(&x, d, to);
+        if (x.dtype == d) copy_strided(c->vm, dtype_size[d], x.rank, x.shape, to, ds, x.data, x.stride);
+        else if (axis == 0) copy_converted(c->vm, &x, d, to);
         else {
             array *t = x.rank ? array_copy(c->vm, as_array(v[i]), d) : NULL;
             uint64_t one = 0;
@@ -90,9 +90,9 @@ static bool stack_parts(prim_call *c, const value *v, uint32_t n, int axis_arg)
                 release_array(c->vm, a);
                 return false;
             }
-            if (t) copy_strided(dtype_size[d], x.rank, x.shape, to, ds, t->data, array_stride(t));
+            if (t) copy_strided(c->vm, dtype_size[d], x.rank, x.shape, to, ds, t->data, array_stride(t));
             else {
-                copy_converted(&x, d, &one);
+                copy_converted(c->vm, &x, d, &one);
                 memcpy(to, &one, dtype_size[d]);
             }
             release_array(c->vm, t);
@@ -186,7 +186,7 @@ bool kern_concat(prim_call *c)
             t = conv;
         }
         if (t->size)
-            copy_strided(dtype_size[all.dtype], t->rank, array_shape(t), element(all.dtype, a->data, at * ds[axis]), ds, t->data,
+            copy_strided(c->vm, dtype_size[all.dtype], t->rank, array_shape(t), element(all.dtype, a->data, at * ds[axis]), ds, t->data,
                          array_stride(t));
         at += array_shape(t)[axis];
         release_array(c->vm, conv);

@@ -57,8 +57,8 @@ bool kern_tile(prim_call *c)
     int64_t at[RANK_MAX] = {0}, step[RANK_MAX], o = 0, z = 0;
     for (int i = 0; i < rank; i++) step[i] = n[i] * ds[i];
     if (r.size) do
-            copy_strided(dtype_size[x.dtype], rank, n, element(x.dtype, r.data, o), ds, x.data, xs);
-        while (odometer(rank, reps, at, step, &o, step, &z));
+            copy_strided(c->vm, dtype_size[x.dtype], rank, n, element(x.dtype, r.data, o), ds, x.data, xs);
+        while (!INTERRUPTED(c->vm) && odometer(rank, reps, at, step, &o, step, &z));
     return result_give(c, &r);
 }
 
@@ -78,7 +78,7 @@ bool kern_untile(prim_call *c)
     for (int i = 0; i < rank; i++) step[i] = n[i] * g.stride[i];
     if (ok && g.size) do
             add_strided(d, rank, n, r.data, ds, element(d, g.data, o), g.stride);
-        while (odometer(rank, reps, at, step, &o, step, &z));
+        while (!INTERRUPTED(c->vm) && odometer(rank, reps, at, step, &o, step, &z));
     release_array(c->vm, own);
     return ok && result_give(c, &r);
 }
@@ -97,12 +97,13 @@ static int64_t *repeat_places(prim_call *c, uint32_t arg, int64_t n, int64_t *to
     if (k.rank == 1 && k.shape[0] == 1) step = 0;
     if (!ok) prim_fail(c, (int)arg, DIAG_SHAPE, "repeats must be one number or one for each of %lld elements", (long long)n);
     if (ok && k.rank == 0 && k.dtype != DTYPE_I64) ok = prim_fail(c, (int)arg, DIAG_TYPE, "repeats must be whole numbers");
-    for (int64_t i = 0; ok && i < n; i++) {
+    for (int64_t i = 0; ok && i < n && !odometer_stops(c->vm, 1, &i); i++) {
         int64_t v = ((const int64_t *)k.data)[i * step];
         if (v < 0) ok = prim_fail(c, (int)arg, DIAG_VALUE, "repeats must not be negative, and holds %lld", (long long)v);
         if (ok && (__builtin_add_overflow(*total, v, total) || *total > INT64_MAX / 16))
             ok = prim_fail(c, (int)arg, DIAG_SHAPE, "the result is too large");
     }
+    ok = ok && !vm_interrupted(c->vm); /* the total is of some of them only */
     if (ok) {
         *bytes = (size_t)*total * sizeof(int64_t) + 1;
         p = memory_alloc(&c->vm->mem, MEM_OTHER, *bytes);
@@ -144,7 +145,8 @@ bool kern_repeat(prim_call *c)
         size_t row = (size_t)inner * dtype_size[x.dtype];
         char *dst = r.data;
         for (int64_t o = 0; o < outer && row; o++)
-            for (int64_t i = 0; i < total; i++, dst += row) memcpy(dst, (char *)x.data + (size_t)(o * n + p[i]) * row, row);
+            for (int64_t i = 0; i < total && !odometer_stops(c->vm, 1, &i); i++, dst += row)
+                memcpy(dst, (char *)x.data + (size_t)(o * n + p[i]) * row, row);
     }
     memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, own);
@@ -169,7 +171,7 @@ bool kern_unrepeat(prim_call *c)
     int64_t one = 1;
     if (ok)
         for (int64_t o = 0, q = 0; o < outer; o++)
-            for (int64_t i = 0; i < total; i++, q += inner)
+            for (int64_t i = 0; i < total && !odometer_stops(c->vm, 1, &i); i++, q += inner)
                 add_strided(d, 1, &inner, element(d, r.data, (o * n + p[i]) * inner), &one, element(d, g.data, q), &one);
     memory_free(&c->vm->mem, MEM_OTHER, p, bytes);
     release_array(c->vm, own);
@@ -226,12 +228,12 @@ bool kern_pad(prim_call *c)
     bool ok = result_open(c, &r, d, x.rank, shape);
     if (ok) {
         uint64_t one = 0;
-        copy_converted(&v, d, &one);
+        copy_converted(c->vm, &v, d, &one);
         int64_t zero[RANK_MAX] = {0};
         dense_strides(x.rank, shape, ds);
-        copy_strided(dtype_size[d], x.rank, shape, r.data, ds, &one, zero);
+        copy_strided(c->vm, dtype_size[d], x.rank, shape, r.data, ds, &one, zero);
         for (int i = 0; i < x.rank; i++) offset += before[i] * ds[i];
-        if (x.size) copy_strided(dtype_size[x.dtype], x.rank, x.shape, element(d, r.data, offset), ds, x.data, x.stride);
+        if (x.size) copy_strided(c->vm, dtype_size[x.dtype], x.rank, x.shape, element(d, r.data, offset), ds, x.data, x.stride);
     }
     release_array(c->vm, conv);
     return ok && result_give(c, &r);
@@ -259,13 +261,14 @@ bool kern_pad_edge(prim_call *c)
     uint64_t zero = 0;
     if (!arg_shaped(c, 0, &g) || !pad_widths(c, 1, g.rank, before, after)) return false;
     if (!result_open(c, &r, g.dtype, g.rank, g.shape)) return false;
-    copy_converted(&g, g.dtype, r.data);
+    copy_converted(c->vm, &g, g.dtype, r.data);
     dense_strides(g.rank, g.shape, ds);
     for (int i = 0; i < g.rank; i++) {
         offset += before[i] * ds[i];
         g.shape[i] -= before[i] + after[i];
     }
-    if (shape_size(g.rank, g.shape)) copy_strided(dtype_size[g.dtype], g.rank, g.shape, element(g.dtype, r.data, offset), ds, &zero, zs);
+    if (shape_size(g.rank, g.shape))
+        copy_strided(c->vm, dtype_size[g.dtype], g.rank, g.shape, element(g.dtype, r.data, offset), ds, &zero, zs);
     return result_give(c, &r);
 }
 
@@ -312,7 +315,8 @@ bool kern_roll(prim_call *c)
                 from += (wrap ? v.shape[i] - by[i] : 0) * ds[i];
                 to += (wrap ? 0 : by[i]) * ds[i];
             }
-            if (any) copy_strided(dtype_size[x.dtype], v.rank, n, element(x.dtype, r.data, to), ds, element(x.dtype, x.data, from), ds);
+            if (any)
+                copy_strided(c->vm, dtype_size[x.dtype], v.rank, n, element(x.dtype, r.data, to), ds, element(x.dtype, x.data, from), ds);
         }
     }
     release_array(c->vm, own);
@@ -327,7 +331,7 @@ static bool triangle(prim_call *c, bool lower)
     if (!arg_shaped(c, 0, &x) || !arg_offset(c, 1, &k)) return false;
     if (x.rank < 2) return arg_misshapen(c, 0, &x, "a matrix, or a batch of them");
     if (!result_open(c, &r, x.dtype, x.rank, x.shape)) return false;
-    copy_converted(&x, x.dtype, r.data);
+    copy_converted(c->vm, &x, x.dtype, r.data);
     int64_t rows = x.shape[x.rank - 2], cols = x.shape[x.rank - 1], batch = rows && cols ? x.size / (rows * cols) : 0;
     size_t w = dtype_size[x.dtype];
     for (int64_t b = 0; b < batch; b++)

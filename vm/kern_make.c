@@ -2,13 +2,15 @@
 #include "kern_util.h"
 
 /* Every element the same. */
-static void fill_with(result *r, double x)
+static void fill_with(const vm *m, result *r, double x)
 {
-    if (x == 0) {
-        memset(r->data, 0, (size_t)r->size * dtype_size[r->dtype]);
-        return;
+    enum { PIECE = 1 << 20 };
+    for (int64_t i = 0, n; i < r->size && !INTERRUPTED(m); i += n) {
+        n = r->size - i < PIECE ? r->size - i : PIECE;
+        if (x == 0) memset(element(r->dtype, r->data, i), 0, (size_t)n * dtype_size[r->dtype]);
+        else
+            for (int64_t k = i; k < i + n; k++) write_f64(r->dtype, r->data, k, x);
     }
-    for (int64_t i = 0; i < r->size; i++) write_f64(r->dtype, r->data, i, x);
 }
 
 static bool constant_kernel(prim_call *c, double x)
@@ -18,7 +20,7 @@ static bool constant_kernel(prim_call *c, double x)
     result r;
     if (!arg_shape(c, 0, false, &rank, shape)) return false;
     if (!result_open(c, &r, c->vm->config.float_dtype, rank, shape)) return false;
-    fill_with(&r, x);
+    fill_with(c->vm, &r, x);
     return result_give(c, &r);
 }
 bool kern_zeros(prim_call *c) { return constant_kernel(c, 0); }
@@ -41,9 +43,9 @@ bool kern_full(prim_call *c)
     if (!result_open(c, &r, v.weak ? c->vm->config.float_dtype : v.dtype, rank, shape)) return false;
     uint64_t one = 0;
     int64_t zero[RANK_MAX] = {0}, ds[RANK_MAX];
-    copy_converted(&v, r.dtype, &one);
+    copy_converted(c->vm, &v, r.dtype, &one);
     dense_strides(rank, shape, ds);
-    copy_strided(dtype_size[r.dtype], rank, shape, r.data, ds, &one, zero);
+    copy_strided(c->vm, dtype_size[r.dtype], rank, shape, r.data, ds, &one, zero);
     return result_give(c, &r);
 }
 
@@ -57,7 +59,7 @@ static bool like_kernel(prim_call *c, double v)
         return true;
     }
     if (!result_open(c, &r, x.dtype, x.rank, x.shape)) return false;
-    fill_with(&r, v);
+    fill_with(c->vm, &r, v);
     return result_give(c, &r);
 }
 bool kern_zeros_like(prim_call *c) { return like_kernel(c, 0); }
@@ -76,7 +78,7 @@ bool kern_eye(prim_call *c)
                          (long long)(n < 0 ? n : m));
     int64_t shape[2] = {n, m};
     if (!result_open(c, &r, c->vm->config.float_dtype, 2, shape)) return false;
-    fill_with(&r, 0);
+    fill_with(c->vm, &r, 0);
     for (int64_t i = k < 0 ? -k : 0; i < n && i + k < m; i++) write_f64(r.dtype, r.data, i * m + i + k, 1);
     return result_give(c, &r);
 }
@@ -97,7 +99,7 @@ bool kern_linspace(prim_call *c)
     if (w || d < DTYPE_F32) d = c->vm->config.float_dtype;
     if (!result_open(c, &r, d, 1, &n)) return false;
     double parts = (double)(end ? n - 1 : n), step = parts > 0 ? (hi - lo) / parts : 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !odometer_stops(c->vm, 1, &i); i++) {
         double x = end && i == n - 1 && n > 1 ? hi : lo + (double)i * step;
         write_f64(d, r.data, i, x);
     }
@@ -113,6 +115,7 @@ bool kern_range(prim_call *c)
     if (hi < lo) n = 0;
     else if (__builtin_sub_overflow(hi, lo, &n)) return prim_fail(c, 1, DIAG_SHAPE, "the range is too long");
     if (!result_open(c, &r, DTYPE_I64, 1, &n)) return false;
-    for (int64_t i = 0; i < n; i++) ((int64_t *)r.data)[i] = lo + i;
+    for (int64_t i = 0; i < n && !INTERRUPTED(c->vm);)
+        for (int64_t end = n - i < 65536 ? n : i + 65536; i < end; i++) ((int64_t *)r.data)[i] = lo + i;
     return result_give(c, &r);
 }

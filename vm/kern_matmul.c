@@ -54,7 +54,7 @@ static bool gemm_i64(const volatile int *stop, int64_t m, int64_t n, int64_t k, 
     for (int64_t i = 0; i < m && !STOPPED(stop); i++) {
         if (!add)
             for (int64_t j = 0; j < n; j++) z[i * c.rs + j * c.cs] = 0;
-        for (int64_t p = 0; p < k; p++) {
+        for (int64_t p = 0; p < k && (p % 65536 || !STOPPED(stop)); p++) {
             int64_t u = x[i * a.rs + p * a.cs];
             for (int64_t j = 0; j < n; j++) {
                 int64_t t, *to = z + i * c.rs + j * c.cs;
@@ -290,7 +290,7 @@ static bool running_open(prim_call *c, const value *acc, const shaped *f, dtype 
         if (r->add && (!shaped_of(acc, &s) || !shape_equal(s.rank, s.shape, f->rank, f->shape)))
             return prim_fail(c, 0, DIAG_INTERNAL, "the running cotangent has another shape than its primal");
         if (!result_open(c, &r->to, f->dtype, f->rank, f->shape)) return false;
-        if (r->add) copy_converted(&s, f->dtype, r->to.data);
+        if (r->add) copy_converted(c->vm, &s, f->dtype, r->to.data);
     }
     if (d != f->dtype && !result_open(c, &r->apart, d, f->rank, f->shape)) return result_drop(c, &r->to);
     return true;
@@ -540,7 +540,7 @@ bool kern_dot_b(prim_call *c) { return dot_transpose(c, false); }
 
 /* --- outer, trace ------------------------------------------------------------------------------------ */
 #define OUTER(T) \
-    for (int64_t i = 0; i < a.size; i++) \
+    for (int64_t i = 0; i < a.size && !INTERRUPTED(c->vm); i++) \
         for (int64_t j = 0; j < b.size; j++) ((T *)r.data)[i * b.size + j] = ((const T *)a.data)[i] * ((const T *)b.data)[j];
 
 bool kern_outer(prim_call *c)
@@ -558,7 +558,7 @@ bool kern_outer(prim_call *c)
     if (d == DTYPE_F64) OUTER(double)
     else if (d == DTYPE_F32) OUTER(float)
     else
-        for (int64_t i = 0; i < r.size && ok; i++)
+        for (int64_t i = 0; i < r.size && ok && !odometer_stops(c->vm, 1, &i); i++)
             ok = !__builtin_mul_overflow(((const int64_t *)a.data)[i / b.size], ((const int64_t *)b.data)[i % b.size],
                                          (int64_t *)r.data + i);
     if (ok) ok = result_give(c, &r);

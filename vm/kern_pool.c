@@ -77,6 +77,7 @@ static void pool_run(prim_call *c, const pool *p, dtype d, pool_kind kind, void 
     int threads = threads_for(c->vm, p->planes * out * p->w.size[0] * p->w.size[1]);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t k = 0; k < p->planes; k++) {
+        if (INTERRUPTED(c->vm)) continue;
         if (d == DTYPE_F32)
             pool_float(&p->w, kind, (float *)a + k * in, (float *)b + k * out, x ? (const float *)x + k * in : NULL,
                        m ? (const float *)m + k * out : NULL);

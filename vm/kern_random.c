@@ -38,7 +38,8 @@ bool kern_randint(prim_call *c)
     uint64_t range = (uint64_t)high - (uint64_t)low;
     int64_t *x = r.data;
     random_words(c->vm, r.size, r.data);
-    for (int64_t i = 0; i < r.size; i++) x[i] = (int64_t)((uint64_t)low + random_below((uint64_t)x[i], range));
+    for (int64_t i = 0; i < r.size && !odometer_stops(c->vm, 1, &i); i++)
+        x[i] = (int64_t)((uint64_t)low + random_below((uint64_t)x[i], range));
     return result_give(c, &r);
 }
 
@@ -99,7 +100,7 @@ static bool weights(prim_call *c, int64_t n, double *p, int64_t *positive)
     if (!arg_shaped(c, 3, &s)) return false;
     if (s.rank != 1 || s.size != n)
         return prim_fail(c, 3, DIAG_SHAPE, "p must be a vector of %lld weights, one for each place", (long long)n);
-    copy_converted(&s, DTYPE_F64, p);
+    copy_converted(c->vm, &s, DTYPE_F64, p);
     *positive = 0;
     for (int64_t i = 0; i < n; i++) {
         if (!(p[i] >= 0) || isinf(p[i]))
@@ -224,6 +225,7 @@ bool kern_choice(prim_call *c)
             c->out = value_retain(as_tuple(a)->v[place[0]]);
             return true;
         }
+        if (r.size > UINT32_MAX) return result_drop(c, &r) || prim_fail(c, 1, DIAG_SHAPE, "more picks than a tuple holds");
         tuple *t = tuple_new(c->vm, (uint32_t)r.size, (uint32_t)r.size);
         for (int64_t i = 0; t && i < r.size; i++) t->v[i] = value_retain(as_tuple(a)->v[place[i]]);
         result_drop(c, &r);

@@ -54,11 +54,12 @@ static bool reduce_whole(prim_call *c, const shaped *x, const reduce_axes *r, re
     if (!result_open(c, &out, d, r->rank, r->shape)) return false;
     bool fits = true;
     int threads = threads_for(c->vm, r->n * r->outs);
+    const volatile int *stop = &c->vm->interrupt;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1) reduction(&& : fits)
     for (int64_t k = 0; k < r->outs; k++) {
         int64_t buf[512], base = reduce_base(r, k);
         __int128 acc = start[op];
-        for (int64_t i = 0; i < r->n; i += 512) {
+        for (int64_t i = 0; i < r->n && !STOPPED(stop); i += 512) {
             int64_t n = r->n - i < 512 ? r->n - i : 512;
             const int64_t *src = buf;
             if (x->dtype == DTYPE_I64 && r->nr == 1 && r->rstride[0] == 1) src = (const int64_t *)x->data + base + i;
@@ -318,11 +319,12 @@ bool kern_ties(prim_call *c)
     if (x.rank == 0) xs.data = &xs.scalar;
     shaped_dense(&os, out.dtype, x.rank, x.shape);
     int threads = threads_for(c->vm, x.size * 2);
+    const volatile int *stop = &c->vm->interrupt;
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t k = 0; k < r.outs; k++) {
         double v = ((const double *)y.data)[k];
         int64_t count = 0;
-        for (int pass = 0; pass < 2; pass++) {
+        for (int pass = 0; pass < 2 && !STOPPED(stop); pass++) {
             int64_t at[RANK_MAX] = {0}, ap[RANK_MAX] = {0}, p = reduce_base(&r, k), q = reduce_base(&o, k), d0 = 0, d1 = 0;
             double share = 1.0 / (double)count;
             for (int64_t i = 0; i < r.n; i++) {

@@ -37,15 +37,16 @@ typedef enum scan_kind { SCAN_SUM, SCAN_PROD, SCAN_MAX } scan_kind;
         const T *u = (const T *)in + o * l->n * l->inner; \
         T *v = (T *)out + o * l->n * l->inner; \
         memcpy(v, u, (size_t)l->inner * sizeof(T)); \
-        for (int64_t i = l->inner; i < l->n * l->inner; i++) { \
-            T a = v[i - l->inner], b = u[i]; \
-            v[i] = EXPR; \
-        } \
+        for (int64_t i = l->inner, all = l->n * l->inner; i < all && !STOPPED(stop);) \
+            for (int64_t end = all - i < 65536 ? all : i + 65536; i < end; i++) { \
+                T a = v[i - l->inner], b = u[i]; \
+                v[i] = EXPR; \
+            } \
     }
-static bool scan_i64(scan_kind k, const lines *l, const int64_t *in, int64_t *out)
+static bool scan_i64(const volatile int *stop, scan_kind k, const lines *l, const int64_t *in, int64_t *out)
 {
     for (int64_t o = 0; o < l->outer; o++)
-        for (int64_t i = 0; i < l->n * l->inner; i++) {
+        for (int64_t i = 0; i < l->n * l->inner && (i % 65536 || !STOPPED(stop)); i++) {
             int64_t p = o * l->n * l->inner + i, *y = &out[p], a = i < l->inner ? 0 : out[p - l->inner];
             if (i < l->inner) *y = in[p];
             else if (k == SCAN_SUM && __builtin_add_overflow(a, in[p], y)) return false;
@@ -65,10 +66,11 @@ static bool scan_kernel(prim_call *c, scan_kind kind)
     dtype d = x.dtype == DTYPE_BOOL ? DTYPE_I64 : x.dtype;
     if (!lines_of(c, &x, 1, l) || !arg_dense(c, 0, d, &x, &own)) return false;
     bool ok = result_open(c, &r, d, l->rank, l->shape);
+    const volatile int *stop = &c->vm->interrupt;
     if (ok && x.size > 0) {
         const void *in = x.data;
         void *out = r.data;
-        if (d == DTYPE_I64 && !scan_i64(kind, l, in, out)) {
+        if (d == DTYPE_I64 && !scan_i64(stop, kind, l, in, out)) {
             result_drop(c, &r);
             ok = prim_fail(c, 0, DIAG_ARITHMETIC, "integer overflow");
         }
@@ -109,7 +111,7 @@ bool kern_cummax_at(prim_call *c)
             for (int64_t j = 0; j < l.inner; j++) {
                 const double *v = (const double *)x.data + o * l.n * l.inner + j;
                 int64_t *at = (int64_t *)r.data + o * l.n * l.inner + j, best = 0;
-                for (int64_t i = 0; i < l.n; i++) {
+                for (int64_t i = 0; i < l.n && !odometer_stops(c->vm, 1, &i); i++) {
                     double a = v[best * l.inner], b = v[i * l.inner];
                     if (!(a >= b || a != a)) best = i;
                     at[i * l.inner] = best;
@@ -128,7 +130,7 @@ static dtype common_float(const shaped *a, const shaped *b)
 
 #define RECUR(T) \
     for (int64_t o = 0; o < l.outer; o++) \
-        for (int64_t q = 0; q < l.n; q++) { \
+        for (int64_t q = 0; q < l.n && !odometer_stops(c->vm, 1, &q); q++) { \
             int64_t i = reverse ? l.n - 1 - q : q, step = reverse ? l.inner : -l.inner; \
             for (int64_t j = 0; j < l.inner; j++) { \
                 int64_t p = (o * l.n + i) * l.inner + j; \
@@ -175,7 +177,7 @@ bool kern_shift(prim_call *c)
     if (ok) {
         size_t row = (size_t)l.inner * dtype_size[x.dtype];
         for (int64_t o = 0; o < l.outer; o++)
-            for (int64_t i = 0; i < l.n; i++) {
+            for (int64_t i = 0; i < l.n && !odometer_stops(c->vm, 1, &i); i++) {
                 int64_t p = (o * l.n + i) * l.inner, q = i - by;
                 if (q >= 0 && q < l.n) memcpy(element(x.dtype, r.data, p), element(x.dtype, x.data, (o * l.n + q) * l.inner), row);
                 else
@@ -190,7 +192,7 @@ bool kern_shift(prim_call *c)
     for (int64_t o = 0; o < outer; o++) { \
         const T *v = (const T *)x.data + o * n; \
         T *y = (T *)r.data + o * n, p = 1; \
-        for (int64_t q = 0; q < n; q++) { \
+        for (int64_t q = 0; q < n && !odometer_stops(c->vm, 1, &q); q++) { \
             int64_t i = reverse ? n - 1 - q : q; \
             y[i] = p; \
             p *= v[i]; \
@@ -230,7 +232,7 @@ bool kern_flat(prim_call *c)
     r.shape[r.rank] = r.n;
     if (r.rank == RANK_MAX) return prim_fail(c, 0, DIAG_SHAPE, "arrays have at most %d axes", RANK_MAX);
     if (!result_open(c, &out, d, r.rank + 1, r.shape)) return false;
-    for (int64_t k = 0; k < r.outs && r.n > 0; k++) {
+    for (int64_t k = 0; k < r.outs && r.n > 0 && !INTERRUPTED(c->vm); k++) {
         if (d == DTYPE_F32) reduce_load_f32(&x, &r, reduce_base(&r, k), 0, r.n, (float *)out.data + k * r.n);
         else reduce_load_f64(&x, &r, reduce_base(&r, k), 0, r.n, (double *)out.data + k * r.n);
     }
@@ -249,7 +251,7 @@ bool kern_unflat(prim_call *c)
     reduce_axes_make(&f, axes, n, false, &r);
     if (!arg_dense(c, 0, x.dtype, &x, &own)) return false;
     bool ok = result_open(c, &out, x.dtype, f.rank, f.shape);
-    for (int64_t k = 0; ok && k < r.outs && r.n > 0; k++) {
+    for (int64_t k = 0; ok && k < r.outs && r.n > 0 && !INTERRUPTED(c->vm); k++) {
         int64_t at[RANK_MAX] = {0}, off = reduce_base(&r, k), dummy = 0, w = dtype_size[x.dtype];
         for (int64_t i = 0; i < r.n; i++) {
             memcpy((char *)out.data + off * w, (const char *)x.data + (k * r.n + i) * w, (size_t)w);

@@ -28,20 +28,21 @@ static void room_close(vm *m, sort_room *s) { memory_free(&m->mem, MEM_OTHER, s-
 /* Stable bottom-up merge sort of k[0..n) with places p; runs of 8 by insertion. */
 #define SORTER(T, NAME) \
     static inline bool NAME##_before(T a, T b, bool down) { return (down ? a > b : a < b) || (b != b && a == a); } \
-    static void NAME(T *k, T *kt, int64_t *p, int64_t *pt, int64_t n, bool down) \
+    static void NAME(const volatile int *stop, T *k, T *kt, int64_t *p, int64_t *pt, int64_t n, bool down) \
     { \
-        for (int64_t i = 0; i < n; i++) p[i] = i; \
-        for (int64_t lo = 0; lo < n; lo += 8) \
+        for (int64_t lo = 0; lo < n && (lo % 65536 || !STOPPED(stop)); lo += 8) { \
+            p[lo] = lo; \
             for (int64_t i = lo + 1; i < n && i < lo + 8; i++) { \
                 T x = k[i]; \
-                int64_t q = p[i], j = i; \
+                int64_t q = i, j = i; \
                 for (; j > lo && NAME##_before(x, k[j - 1], down); j--) k[j] = k[j - 1], p[j] = p[j - 1]; \
                 k[j] = x, p[j] = q; \
             } \
+        } \
         T *from = k, *to = kt; \
         int64_t *pf = p, *pg = pt; \
-        for (int64_t w = 8; w < n; w *= 2) { \
-            for (int64_t lo = 0; lo < n; lo += 2 * w) { \
+        for (int64_t w = 8; w < n && !STOPPED(stop); w *= 2) { \
+            for (int64_t lo = 0; lo < n && !STOPPED(stop); lo += 2 * w) { \
                 int64_t mid = lo + w < n ? lo + w : n, hi = lo + 2 * w < n ? lo + 2 * w : n; \
                 int64_t i = lo, j = mid, o = lo; \
                 while (i < mid && j < hi) { \
@@ -66,23 +67,27 @@ static void room_close(vm *m, sort_room *s) { memory_free(&m->mem, MEM_OTHER, s-
 SORTER(double, sort_f64)
 SORTER(int64_t, sort_i64)
 
+#define LOAD_LINE(load, to) \
+    for (int64_t i = 0; i < r->n && !STOPPED(stop); i += 65536) load(x, r, base, i, r->n - i < 65536 ? r->n - i : 65536, to + i);
+
 /* Sorts one output's elements into room: keys in fk or ik (by dtype), places in at. */
-static void sort_line(const shaped *x, const reduce_axes *r, int64_t k, bool down, sort_room *s)
+static void sort_line(const volatile int *stop, const shaped *x, const reduce_axes *r, int64_t k, bool down, sort_room *s)
 {
     int64_t base = reduce_base(r, k);
     if (x->dtype < DTYPE_F32) {
-        reduce_load_i64(x, r, base, 0, r->n, s->ik);
-        sort_i64(s->ik, s->it, s->at, s->tmp, r->n, down);
+        LOAD_LINE(reduce_load_i64, s->ik)
+        sort_i64(stop, s->ik, s->it, s->at, s->tmp, r->n, down);
     } else {
-        reduce_load_f64(x, r, base, 0, r->n, s->fk);
-        sort_f64(s->fk, s->ft, s->at, s->tmp, r->n, down);
+        LOAD_LINE(reduce_load_f64, s->fk)
+        sort_f64(stop, s->fk, s->ft, s->at, s->tmp, r->n, down);
     }
 }
 
 /* Sorted keys of x's dtype (or places) to dst, the first `take` of them, with a stride. */
-static void line_out(const shaped *x, const sort_room *s, bool places, int64_t take, void *dst, int64_t offset, int64_t stride)
+static void line_out(const volatile int *stop, const shaped *x, const sort_room *s, bool places, int64_t take, void *dst, int64_t offset,
+                     int64_t stride)
 {
-    for (int64_t i = 0; i < take; i++) {
+    for (int64_t i = 0; i < take && (i % 65536 || !STOPPED(stop)); i++) {
         int64_t o = offset + i * stride;
         if (places) ((int64_t *)dst)[o] = s->at[i];
         else if (x->dtype == DTYPE_I64) ((int64_t *)dst)[o] = s->ik[i];
@@ -108,9 +113,9 @@ static bool sort_kernel(prim_call *c, bool places)
     reduce_axes_make(&like, &axis, 1, false, &o);
     if (!room_open(c->vm, r.n, &room)) return false;
     bool ok = result_open(c, &out, places ? DTYPE_I64 : x.dtype, like.rank, like.shape);
-    for (int64_t k = 0; ok && k < r.outs && r.n > 0; k++) {
-        sort_line(&x, &r, k, down, &room);
-        line_out(&x, &room, places, r.n, out.data, reduce_base(&o, k), like.stride[axis]);
+    for (int64_t k = 0; ok && !INTERRUPTED(c->vm) && k < r.outs && r.n > 0; k++) {
+        sort_line(&c->vm->interrupt, &x, &r, k, down, &room);
+        line_out(&c->vm->interrupt, &x, &room, places, r.n, out.data, reduce_base(&o, k), like.stride[axis]);
     }
     room_close(c->vm, &room);
     return ok && result_give(c, &out);
@@ -137,10 +142,10 @@ bool kern_top_k(prim_call *c)
     if (!room_open(m, r.n, &room)) return false;
     tuple *t = tuple_new(m, 2, 2);
     array *v = t ? array_new(m, x.dtype, x.rank, shape) : NULL, *p = v ? array_new(m, DTYPE_I64, x.rank, shape) : NULL;
-    for (int64_t i = 0; p && i < r.outs && k > 0; i++) {
-        sort_line(&x, &r, i, true, &room);
-        line_out(&x, &room, false, k, v->data, i * k, 1);
-        line_out(&x, &room, true, k, p->data, i * k, 1);
+    for (int64_t i = 0; p && i < r.outs && k > 0 && !INTERRUPTED(m); i++) {
+        sort_line(&c->vm->interrupt, &x, &r, i, true, &room);
+        line_out(&c->vm->interrupt, &x, &room, false, k, v->data, i * k, 1);
+        line_out(&c->vm->interrupt, &x, &room, true, k, p->data, i * k, 1);
     }
     room_close(m, &room);
     if (t && v) t->v[0] = value_object(&v->h);
@@ -161,11 +166,11 @@ bool kern_median(prim_call *c)
     result out;
     if (!arg_shaped(c, 0, &x) || !arg_reduce_axes(c, &x, 1, 2, &r) || !room_open(c->vm, r.n, &room)) return false;
     bool ok = result_open(c, &out, x.dtype >= DTYPE_F32 ? x.dtype : c->vm->config.float_dtype, r.rank, r.shape);
-    for (int64_t k = 0; ok && k < r.outs; k++) {
+    for (int64_t k = 0; ok && !INTERRUPTED(c->vm) && k < r.outs; k++) {
         double v = NAN;
         if (r.n > 0) {
             reduce_load_f64(&x, &r, reduce_base(&r, k), 0, r.n, room.fk);
-            sort_f64(room.fk, room.ft, room.at, room.tmp, r.n, false);
+            sort_f64(&c->vm->interrupt, room.fk, room.ft, room.at, room.tmp, r.n, false);
             double lo = room.fk[(r.n - 1) / 2], hi = room.fk[r.n / 2], top = room.fk[r.n - 1];
             v = top != top ? top : lo == hi ? lo : lo / 2 + hi / 2;
         }
@@ -188,9 +193,9 @@ bool kern_median_ties(prim_call *c)
     reduce_axes_make(&like, axes, n, false, &o);
     if (!room_open(c->vm, r.n, &room)) return false;
     bool ok = result_open(c, &out, x.dtype >= DTYPE_F32 ? x.dtype : c->vm->config.float_dtype, x.rank, x.shape);
-    for (int64_t k = 0; ok && k < r.outs && r.n > 0; k++) {
+    for (int64_t k = 0; ok && !INTERRUPTED(c->vm) && k < r.outs && r.n > 0; k++) {
         reduce_load_f64(&x, &r, reduce_base(&r, k), 0, r.n, room.fk);
-        sort_f64(room.fk, room.ft, room.at, room.tmp, r.n, false);
+        sort_f64(&c->vm->interrupt, room.fk, room.ft, room.at, room.tmp, r.n, false);
         double lo = room.fk[(r.n - 1) / 2], hi = room.fk[r.n / 2], nlo = 0, nhi = 0;
         if (room.fk[r.n - 1] != room.fk[r.n - 1]) lo = hi = NAN;
         for (int64_t i = 0; i < r.n; i++) {
@@ -223,7 +228,7 @@ static bool unique_places(prim_call *c, bool places)
     reduce_axes_make(&x, all, x.rank, false, &r);
     if (!room_open(c->vm, r.n, &room)) return false;
     int64_t n = 0;
-    if (r.n > 0) sort_line(&x, &r, 0, false, &room);
+    if (r.n > 0) sort_line(&c->vm->interrupt, &x, &r, 0, false, &room);
     for (int64_t i = 0; i < r.n; i++) {
         bool same = false;
         if (i > 0 && x.dtype < DTYPE_F32) same = room.ik[i] == room.ik[n - 1];
@@ -233,7 +238,7 @@ static bool unique_places(prim_call *c, bool places)
         room.at[n++] = room.at[i];
     }
     array *a = array_new(c->vm, places ? DTYPE_I64 : x.dtype, 1, &n);
-    if (a) line_out(&x, &room, places, n, a->data, 0, 1);
+    if (a) line_out(&c->vm->interrupt, &x, &room, places, n, a->data, 0, 1);
     room_close(c->vm, &room);
     return give_array(c, a);
 }
@@ -253,7 +258,7 @@ bool kern_searchsorted(prim_call *c)
     if (!right && strcmp(side->s, "left") != 0) return prim_fail(c, 2, DIAG_VALUE, "side is \"left\" or \"right\", not \"%s\"", side->s);
     bool ok = arg_dense(c, 0, DTYPE_F64, &a, &oa) && arg_dense(c, 1, DTYPE_F64, &v, &ov) &&
               result_open(c, &out, DTYPE_I64, v.rank, v.shape);
-    for (int64_t i = 0; ok && i < v.size; i++) {
+    for (int64_t i = 0; ok && i < v.size && !odometer_stops(c->vm, 1, &i); i++) {
         const double *k = a.data;
         double x = ((const double *)v.data)[i];
         int64_t lo = 0, hi = a.size;

@@ -63,8 +63,8 @@ bool kern_append(prim_call *c)
     array *r = array_new(c->vm, d, t.rank, t.shape);
     t.shape[0]--;
     if (!r) return false;
-    copy_converted(&t, d, r->data);
-    copy_converted(&v, d, element(d, r->data, n));
+    copy_converted(c->vm, &t, d, r->data);
+    copy_converted(c->vm, &v, d, element(d, r->data, n));
     return give_array(c, r);
 }
 
@@ -127,7 +127,7 @@ bool kern_cot_grow(prim_call *c)
     }
     if (!arg_shaped(c, 0, &x) || !arg_form(c, 1, &f)) return false;
     array *a = array_zeros(c->vm, x.dtype, f.rank, f.shape);
-    if (a) copy_converted(&x, x.dtype, a->data);
+    if (a) copy_converted(c->vm, &x, x.dtype, a->data);
     return give_array(c, a);
 }
 
@@ -161,6 +161,10 @@ static bool items_in(prim_call *c, int arg, value x, int64_t *n)
 /* A tuple of n tuples of `width`, elements V_UNDEF. */
 static tuple *pairs_new(vm *m, int64_t n, uint32_t width)
 {
+    if (n > UINT32_MAX) {
+        vm_fail(m, DIAG_SHAPE, "a tuple of %lld elements cannot be: the most is %lld", (long long)n, (long long)UINT32_MAX);
+        return NULL;
+    }
     tuple *t = tuple_new(m, (uint32_t)n, (uint32_t)n);
     for (int64_t i = 0; t && i < n; i++) {
         tuple *p = tuple_new(m, width, width);
@@ -245,7 +249,7 @@ bool kern_column(prim_call *c)
     for (uint32_t i = 0; i < g->n && i < to.shape[0]; i++) {
         const tuple *p = g->v[i].tag == V_TUPLE ? as_tuple(g->v[i]) : NULL;
         if (p && k < p->n && shaped_of(&p->v[k], &x) && x.size == row)
-            copy_converted(&x, (dtype)a->dtype, element((dtype)a->dtype, a->data, i * row));
+            copy_converted(c->vm, &x, (dtype)a->dtype, element((dtype)a->dtype, a->data, i * row));
     }
     return give_array(c, a);
 }
@@ -363,7 +367,8 @@ bool kern_has(prim_call *c)
         int64_t at[RANK_MAX] = {0}, o = 0, z = 0;
         if (a->size) do
                 equal_items(c->vm, array_at(a, o), v, &found); /* numbers */
-            while (!found && odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
+            while (!found && !odometer_stops(c->vm, a->rank, at) &&
+                   odometer(a->rank, array_shape(a), at, array_stride(a), &o, array_stride(a), &z));
     } else return arg_unsuitable(c, 0, "a record, a tuple, an array or a string");
     c->out = value_bool(found);
     return true;
@@ -393,7 +398,7 @@ static bool whole_range(prim_call *c, const shaped *x)
         double v = read_f64(x->dtype, x->data, o);
         if (!(v > -9223372036854777856.0 && v < 9223372036854775808.0))
             return prim_fail(c, 0, DIAG_ARITHMETIC, "x holds %.17g, which does not fit an i64", v);
-    } while (odometer(x->rank, x->shape, at, x->stride, &o, x->stride, &z));
+    } while (!odometer_stops(c->vm, x->rank, at) && odometer(x->rank, x->shape, at, x->stride, &o, x->stride, &z));
     return true;
 }
 
@@ -429,7 +434,7 @@ static bool cast_kernel(prim_call *c, dtype d)
     }
     if (d == DTYPE_I64 && !whole_range(c, &x)) return false;
     if (!result_open(c, &r, d, x.rank, x.shape)) return false;
-    copy_converted(&x, d, r.data);
+    copy_converted(c->vm, &x, d, r.data);
     return result_give(c, &r);
 }
 bool kern_f64(prim_call *c) { return cast_kernel(c, DTYPE_F64); }

@@ -212,7 +212,7 @@ bool kern_chr(prim_call *c)
     text t;
     text_open(&t, &c->vm->mem);
     bool ok = s.rank <= 1 || prim_fail(c, 0, DIAG_SHAPE, "codes must be one number or a vector, and has %d axes", s.rank);
-    for (int64_t i = 0; ok && i < s.size; i++) {
+    for (int64_t i = 0; ok && i < s.size && !odometer_stops(c->vm, 1, &i); i++) {
         int64_t x = ((const int64_t *)s.data)[s.rank ? i * s.stride[0] : 0];
         char bytes[4];
         if (x < 0 || x > 0x10ffff || (x >= 0xd800 && x < 0xe000))
@@ -238,7 +238,7 @@ bool kern_error(prim_call *c)
 }
 
 /* The first place that is false, as "[1, 2]"; empty for a scalar. False when all hold. */
-static bool first_false(const shaped *s, text *where)
+static bool first_false(const vm *m, const shaped *s, text *where)
 {
     int64_t at[RANK_MAX] = {0}, o = 0, p = 0;
     if (s->size == 0) return false;
@@ -246,7 +246,7 @@ static bool first_false(const shaped *s, text *where)
         if (((const uint8_t *)s->data)[o]) continue;
         if (s->rank > 0) shape_print(s->rank, at, where);
         return true;
-    } while (odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
+    } while (!odometer_stops(m, s->rank, at) && odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
     return false;
 }
 
@@ -258,7 +258,7 @@ bool kern_assert(prim_call *c)
         return prim_fail(c, 0, DIAG_TYPE, "condition must be a bool or an array of bools, as of a comparison");
     text where, t;
     text_open(&where, &c->vm->mem);
-    bool wrong = first_false(&s, &where);
+    bool wrong = first_false(c->vm, &s, &where);
     if (wrong) {
         text_open(&t, &c->vm->mem);
         if (c->args[1].tag == V_NONE) text_puts(&t, "assertion failed");

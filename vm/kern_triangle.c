@@ -56,7 +56,7 @@ static bool each(prim_call *c, bool square, across *f, const double *p)
     int64_t m = x.shape[x.rank - 2], n = x.shape[x.rank - 1], rs = x.stride[x.rank - 2], cs = x.stride[x.rank - 1];
     int64_t at[RANK_MAX] = {0}, o = 0, q = 0, k = 0;
     if (r.size) do
-            for (int64_t i = 0; i < m; i++)
+            for (int64_t i = 0; i < m && !INTERRUPTED(c->vm); i++)
                 for (int64_t j = 0; j < n; j++, k++)
                     write_f64(d, r.data, k,
                               f(i, j, read_f64(x.dtype, x.data, o + i * rs + j * cs),
@@ -139,7 +139,7 @@ bool kern_inverse_or_zero(prim_call *c)
     shaped x;
     result r;
     if (!arg_shaped(c, 0, &x) || !result_open(c, &r, x.dtype, x.rank, x.shape)) return false;
-    copy_converted(&x, x.dtype, r.data);
+    copy_converted(c->vm, &x, x.dtype, r.data);
     for (int64_t i = 0; i < r.size; i++) {
         double v = read_f64(r.dtype, r.data, i);
         write_f64(r.dtype, r.data, i, v == 0 ? 0 : 1 / v);

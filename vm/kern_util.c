@@ -9,7 +9,7 @@ void release_array(vm *m, array *a)
 
 #define COPY_LOOP(T) \
     for (int64_t i = 0; i < n; i++) ((T *)dst)[i * ds] = ((const T *)src)[i * ss]
-static void copy_row(size_t width, int64_t n, void *dst, int64_t ds, const void *src, int64_t ss)
+static void copy_piece(size_t width, int64_t n, void *dst, int64_t ds, const void *src, int64_t ss)
 {
     if (ds == 1 && ss == 1) {
         memcpy(dst, src, (size_t)n * width);
@@ -22,7 +22,18 @@ static void copy_row(size_t width, int64_t n, void *dst, int64_t ds, const void 
     }
 }
 
-void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src, const int64_t *ss)
+/* Elements between looks at whether the program is to stop. */
+enum { COPY_PIECE = 1 << 20 };
+
+static void copy_row(const vm *m, size_t width, int64_t n, void *dst, int64_t ds, const void *src, int64_t ss)
+{
+    int64_t w = (int64_t)width;
+    for (int64_t i = 0; i < n && !INTERRUPTED(m); i += COPY_PIECE)
+        copy_piece(width, n - i < COPY_PIECE ? n - i : COPY_PIECE, (char *)dst + i * ds * w, ds, (const char *)src + i * ss * w, ss);
+}
+
+void copy_strided(const vm *m, size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src,
+                  const int64_t *ss)
 {
     /* Neighbouring axes that both sides walk as one are merged. */
     int64_t n[RANK_MAX], d[RANK_MAX], s[RANK_MAX];
@@ -42,7 +53,7 @@ void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const
         return;
     }
     int64_t at[RANK_MAX] = {0}, od = 0, os = 0;
-    do copy_row(width, n[r - 1], (char *)dst + od * (int64_t)width, d[r - 1], (const char *)src + os * (int64_t)width, s[r - 1]);
+    do copy_row(m, width, n[r - 1], (char *)dst + od * (int64_t)width, d[r - 1], (const char *)src + os * (int64_t)width, s[r - 1]);
     while (odometer(r - 1, n, at, d, &od, s, &os));
 }
 
@@ -60,7 +71,7 @@ static int64_t f64_to_i64(double x) { return (int64_t)x; }
     case DTYPE_F32: CONVERT(T, float, x) break; \
     default: CONVERT(T, double, x) break; \
     }
-static void convert_row(dtype from, dtype to, int64_t n, void *dst, const void *src, int64_t ss)
+static void convert_piece(dtype from, dtype to, int64_t n, void *dst, const void *src, int64_t ss)
 {
     switch (from) {
     case DTYPE_BOOL: CONVERT_FROM(uint8_t, ) break;
@@ -70,22 +81,28 @@ static void convert_row(dtype from, dtype to, int64_t n, void *dst, const void *
     }
 }
 
-void copy_converted(const shaped *s, dtype d, void *dst)
+static void convert_row(const vm *m, dtype from, dtype to, int64_t n, void *dst, const void *src, int64_t ss)
+{
+    for (int64_t i = 0; i < n && !INTERRUPTED(m); i += COPY_PIECE)
+        convert_piece(from, to, n - i < COPY_PIECE ? n - i : COPY_PIECE, element(to, dst, i), element(from, src, i * ss), ss);
+}
+
+void copy_converted(const vm *m, const shaped *s, dtype d, void *dst)
 {
     int64_t ds[RANK_MAX];
     if (s->size == 0) return;
     dense_strides(s->rank, s->shape, ds);
     if (s->dtype == d) {
-        copy_strided(dtype_size[d], s->rank, s->shape, dst, ds, s->data, s->stride);
+        copy_strided(m, dtype_size[d], s->rank, s->shape, dst, ds, s->data, s->stride);
         return;
     }
     if (s->rank == 0) {
-        convert_row(s->dtype, d, 1, dst, s->data, 1);
+        convert_piece(s->dtype, d, 1, dst, s->data, 1);
         return;
     }
     int64_t at[RANK_MAX] = {0}, od = 0, os = 0;
     int r = s->rank - 1;
-    do convert_row(s->dtype, d, s->shape[r], element(d, dst, od), element(s->dtype, s->data, os), s->stride[r]);
+    do convert_row(m, s->dtype, d, s->shape[r], element(d, dst, od), element(s->dtype, s->data, os), s->stride[r]);
     while (odometer(r, s->shape, at, ds, &od, s->stride, &os));
 }
 
@@ -171,7 +188,7 @@ bool arg_dense(prim_call *c, uint32_t i, dtype d, shaped *s, array **owned)
     if (s->rank == 0) {
         if (s->dtype != d) {
             double x = 0;
-            copy_converted(s, d, &x);
+            copy_converted(c->vm, s, d, &x);
             memcpy(&s->scalar, &x, sizeof x);
             s->dtype = d;
         }
@@ -198,8 +215,9 @@ bool arg_i64_array(prim_call *c, uint32_t i, shaped *s, array **owned)
             if (x == floor(x) && fabs(x) > 9007199254740992.0)
                 return prim_fail(c, (int)i, DIAG_VALUE, "%s holds %.9g, which is too large", param_name(c, i), x);
             if (x != floor(x)) return prim_fail(c, (int)i, DIAG_VALUE, "%s must be whole numbers and holds %.17g", param_name(c, i), x);
+            if (odometer_stops(c->vm, s->rank, at)) break;
         } while (odometer(s->rank, s->shape, at, s->stride, &o, s->stride, &p));
-    return arg_dense(c, i, DTYPE_I64, s, owned);
+    return !vm_interrupted(c->vm) && arg_dense(c, i, DTYPE_I64, s, owned);
 }
 
 bool form_shaped(value f, shaped *s)

@@ -94,6 +94,11 @@ static inline bool shape_equal(int ra, const int64_t *a, int rb, const int64_t *
     return true;
 }
 
+/* Whether the program is to stop; looked up at every 65,536th place along the last axis. */
+static inline bool odometer_stops(const vm *m, int rank, const int64_t *at)
+{
+    return rank > 0 && at[rank - 1] % 65536 == 0 && INTERRUPTED(m);
+}
 /* Steps an odometer over shape[0..rank) in row-major order and keeps two offsets in step with it.
    False when it has gone round. */
 static inline bool odometer(int rank, const int64_t *shape, int64_t *at, const int64_t *sa, int64_t *oa, const int64_t *sb, int64_t *ob)
@@ -112,9 +117,10 @@ static inline bool odometer(int rank, const int64_t *shape, int64_t *at, const i
 }
 
 /* Copies a strided block into another of the same shape, elements of `width` bytes (1, 4 or 8). */
-void copy_strided(size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src, const int64_t *ss);
+void copy_strided(const vm *m, size_t width, int rank, const int64_t *shape, void *dst, const int64_t *ds, const void *src,
+                  const int64_t *ss);
 /* Writes elements of s, converted to d, densely. */
-void copy_converted(const shaped *s, dtype d, void *dst);
+void copy_converted(const vm *m, const shaped *s, dtype d, void *dst);
 /* One element as double or i64, whatever its dtype. */
 static inline double read_f64(dtype d, const void *p, int64_t i)
 {

@@ -184,7 +184,7 @@ static void fold(optimiser *o, instr *i)
         o->m->fail_arg = -1;
         return;
     }
-    if (value_is_scalar(out) && (!value_is_float(out) || isfinite(out.u.f))) {
+    if (value_is_scalar(out) && (!value_is_float(out) || isfinite(out.u.f)) && !INTERRUPTED(o->m)) {
         i->op = OP_CODE_CONST;
         i->imm = builder_const(&o->b, out);
         i->nsrc = 0;

@@ -134,7 +134,8 @@ static void fill(vm *m, distribution kind, dtype d, int64_t n, void *out)
     int threads = threads_for(m, n * (kind == NORMAL ? 8 : 1));
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (int64_t i = 0; i < n; i += piece)
-        fill_piece(kind, d, at.key, at.counter + (uint64_t)(i / each), n - i < piece ? n - i : piece, (char *)out + i * size);
+        if (!INTERRUPTED(m))
+            fill_piece(kind, d, at.key, at.counter + (uint64_t)(i / each), n - i < piece ? n - i : piece, (char *)out + i * size);
     m->random.counter += (uint64_t)((n + each - 1) / each);
 }
 

@@ -38,7 +38,7 @@ bool arg_reduce_axes(prim_call *c, const shaped *x, int axis, int keepdims, redu
 /* The dtype it is computed in: f32 for f32, else f64. */
 static inline dtype reduce_dtype(dtype d) { return d == DTYPE_F32 ? DTYPE_F32 : DTYPE_F64; }
 /* x of any dtype; out and mu: r->outs elements of reduce_dtype(x->dtype), in row-major order of the kept axes.
-   Fails only for want of memory. n == 0 gives the identity (+0 for a sum). */
+   Fails for want of memory, or when the program is to stop. n == 0 gives the identity (+0 for a sum). */
 bool reduce_run(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, reduce_term term, const void *mu, void *out);
 
 /* The tree fed block by block, for fused code: values of blocks in order, then the end. */

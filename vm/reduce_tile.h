@@ -299,16 +299,17 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
         int64_t cuts = inner >= 8192 ? inner / 4096 : 1;
         int several = threads_for(m, r->n * r->outs);
         if (several < 2) {
-            for (int64_t o = 0; o < rows; o++)
+            for (int64_t o = 0; o < rows && !INTERRUPTED(m); o++)
                 F(short_sums)((int)r->n, (const T *)x->data + reduce_base(r, o * inner), ks, rs, inner, out + o * inner);
-            return true;
+            return !vm_interrupted(m);
         }
 #pragma omp parallel for schedule(static) num_threads(several)
         for (int64_t it = 0; it < rows * cuts; it++) {
+            if (INTERRUPTED(m)) continue;
             int64_t o = it / cuts, lo = inner * (it % cuts) / cuts, hi = inner * (it % cuts + 1) / cuts;
             F(short_sums)((int)r->n, (const T *)x->data + reduce_base(r, o * inner + lo), ks, rs, hi - lo, out + o * inner + lo);
         }
-        return true;
+        return !vm_interrupted(m);
     }
     int64_t tile = side ? REDUCE_TILE : 1, ntiles = side ? (inner + tile - 1) / tile : inner;
     int64_t outer = r->outs / inner, items = outer * ntiles * supers;
@@ -316,11 +317,12 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
     F(job) j = {x, r, op, term, mu, part, side, inner, tile, ntiles, supers, nb};
     if (threads > 1) {
 #pragma omp parallel for schedule(static) num_threads(threads)
-        for (int64_t it = 0; it < items; it++) F(item)(&j, it);
+        for (int64_t it = 0; it < items; it++)
+            if (!INTERRUPTED(m)) F(item)(&j, it);
     } else /* even a team of one costs system calls */
-        for (int64_t it = 0; it < items; it++) F(item)(&j, it);
+        for (int64_t it = 0; it < items && !INTERRUPTED(m); it++) F(item)(&j, it);
     if (supers > 1) {
-        for (int64_t i = 0; i < r->outs; i++) {
+        for (int64_t i = 0; i < r->outs && !INTERRUPTED(m); i++) {
             TREE t;
             t.n = 0, t.blocks = 0;
             for (int64_t s = 0; s < supers; s++) F(reduce_push)(&t, op, part[s * r->outs + i]);
@@ -328,5 +330,5 @@ static bool F(run)(vm *m, const shaped *x, const reduce_axes *r, reduce_op op, r
         }
         memory_free(&m->mem, MEM_OTHER, part, bytes);
     }
-    return true;
+    return !vm_interrupted(m);
 }

@@ -140,7 +140,7 @@ bool tape_acc(vm *m, value a, value b, value *out)
         for (uint32_t i = 0; i < p->width; i++) {
             uint64_t k = s->n * p->width + i;
             value pair[2] = {p->v[k], q->v[k]};
-            if (!prim_apply(m, acc, pair, 2, 0, &s->v[k])) {
+            if (vm_interrupted(m) || !prim_apply(m, acc, pair, 2, 0, &s->v[k])) {
                 for (uint32_t j = 0; j < i; j++) { /* the entry that is not counted yet */
                     value_unhold(m, s->v[k - i + j]);
                     value_release(m, s->v[k - i + j]);

@@ -365,7 +365,8 @@ static bool scalar_same(value a, value b)
     return a.u.i == b.u.i; /* the bits of a float, too */
 }
 
-static bool array_same(const array *a, const array *b)
+/* m: may stop it, when the answer means nothing; NULL: nobody. */
+static bool array_same(const vm *m, const array *a, const array *b)
 {
     if (a->dtype != b->dtype || a->rank != b->rank) return false;
     if (memcmp(a->dims, b->dims, a->rank * sizeof(int64_t)) != 0) return false;
@@ -374,6 +375,7 @@ static bool array_same(const array *a, const array *b)
     int64_t ix[RANK_MAX] = {0}, oa = 0, ob = 0;
     const int64_t *sa = array_stride(a), *sb = array_stride(b);
     for (int64_t k = 0; k < a->size; k++) {
+        if (m && k % 65536 == 0 && INTERRUPTED(m)) return false;
         if (memcmp((const char *)a->data + oa * (int64_t)es, (const char *)b->data + ob * (int64_t)es, es) != 0) return false;
         for (int d = a->rank - 1; d >= 0; d--) {
             oa += sa[d], ob += sb[d];
@@ -386,7 +388,7 @@ static bool array_same(const array *a, const array *b)
 }
 
 /* True when the answer is known without looking at parts; else *same is what is known so far. */
-static bool same_shallow(value a, value b, bool *same)
+static bool same_shallow(const vm *m, value a, value b, bool *same)
 {
     *same = false;
     if (a.tag != b.tag) return true;
@@ -401,7 +403,7 @@ static bool same_shallow(value a, value b, bool *same)
     *same = true;
     if (a.u.o == b.u.o) return true;
     switch ((value_tag)a.tag) {
-    case V_ARRAY: *same = array_same(as_array(a), as_array(b)); return true;
+    case V_ARRAY: *same = array_same(m, as_array(a), as_array(b)); return true;
     case V_STRING:
         *same = as_string(a)->length == as_string(b)->length && !memcmp(as_string(a)->s, as_string(b)->s, as_string(a)->length);
         return true;
@@ -456,7 +458,7 @@ static bool same_walk(memory *mem, vm *m, value a, value b, bool *same)
     bool fine = true;
     for (*same = true; fine;) {
         value x, y = value_none(), more;
-        if (!same_shallow(a, b, same)) {
+        if (!same_shallow(m, a, b, same)) {
             if (n == cap) {
                 same_level *grown = memory_alloc(mem, MEM_OTHER, 2 * cap * sizeof *of);
                 if (!(fine = grown != NULL)) break;
@@ -485,7 +487,7 @@ bool value_same(value a, value b)
 {
     bool same = false;
     memory own; /* of deep structures' levels */
-    if (!value_is_heap(a) || a.tag == V_ARRAY || a.tag == V_STRING) return same_shallow(a, b, &same) && same;
+    if (!value_is_heap(a) || a.tag == V_ARRAY || a.tag == V_STRING) return same_shallow(NULL, a, b, &same) && same;
     if (!memory_open(&own)) return false;
     bool fine = same_walk(&own, NULL, a, b, &same);
     memory_close(&own);

@@ -123,6 +123,29 @@ expect 1 'may not read files' --no-files -e 'import "./deep.rl" as d'
 expect 2 '--time needs' --time soon -e 1
 [ ! -e made ] && [ ! -e made.npy ] || { failed=$((failed + 1)); echo "FAIL: --no-files made a file"; }
 
+# Arrays that cost no memory end as soon, whatever is done with them: every builtin, alone and beside another argument.
+"$replay" spec | sed -n 's/^\*\*`\([a-z_0-9]*\)(.*)`\*\*.*/\1/p' | sort -u >names
+[ "$(wc -l <names)" -ge 150 ] || { failed=$((failed + 1)); echo "FAIL: the builtins are not listed"; }
+soft=0
+for name in $(grep -vx 'input\|exit\|sleep' names); do
+    for x in 'expand(false, i64(2)^40)' 'expand(0.5, i64(2)^20, i64(2)^20)'; do
+        for call in "$name(x)" "$name(x, x)"; do
+            timeout "$most" "$replay" --limit 100MB --time 0.05 -e "x = $x; $call" >out 2>err </dev/null
+            got=$?
+            if [ $got -gt 2 ] || grep -q 'did not end' err; then
+                failed=$((failed + 1)); echo "FAIL: $call of $x: status $got"; head -c 300 err
+            elif grep -q 'the time limit is over' err; then soft=$((soft + 1)); fi
+        done
+    done
+done
+if [ $soft -ge 20 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: only $soft calls took long"; fi
+for code in 'save("big.npy", x)' 'save("big.json", x)' 'save("big.csv", x)' 'save("big.safetensors", {x: x})' 'save("big.state", x)' \
+    'm = expand(false, i64(2)^40); m[m]' 'sum(sin(x) * 2 + 1)' 'sum(x * x)' 'has(x, 5)' 'same(x[1:], x[:-1])' 'for (v in x) { }'; do
+    expect 1 'the time limit is over' --limit 300MB --time 0.1 -e "x = expand(0.5, i64(2)^40); $code"
+    grep -q 'did not end' err && { failed=$((failed + 1)); echo "FAIL: $code does not look"; }
+done
+[ -z "$(find . -name 'big*')" ] || { failed=$((failed + 1)); echo "FAIL: left behind: $(find . -name 'big*')"; }
+
 # --- the environment --------------------------------------------------------------------------------
 # LAPACK has the same bits whatever is said about kernels, and whatever ran before it.
 printf "a = randn(200, 200)\nprint(sum(solve(a, sin(a))))\n" >solve.rl

@@ -1,5 +1,6 @@
 /* test_io.c: files that are right, and files that are not. */
 #include "io.h"
+#include "../../vm/io.h"
 #include <math.h>
 #include <zlib.h>
 
@@ -25,6 +26,29 @@ START_TEST(npy_comes_back)
     char command[128];
     snprintf(command, sizeof command, "test $(ls %s | wc -l) = 2", folder);
     ck_assert(system(command) == 0);
+    close_vm();
+}
+END_TEST
+
+START_TEST(abandoned_files_go)
+{
+    open_vm();
+    save("a.npy", value_i64(1));
+    io_out *out = malloc(sizeof *out); /* io_out has its buffer within */
+    prim_call c = {.vm = m, .p = prim_named("save")};
+    ck_assert(io_create(out, &c, in_folder("a.npy")));
+    ck_assert(out->part && access(out->part, F_OK) == 0);
+    char part[600];
+    snprintf(part, sizeof part, "%s", out->part);
+    io_put(out, "half", 4);
+    io_abandon();
+    ck_assert(access(part, F_OK) != 0);
+    looks(load("a.npy"), "1");
+    close(out->fd), free(out->part), free(out->target), free(out);
+    /* One that is finished is not among them. */
+    save("a.npy", value_i64(2));
+    io_abandon();
+    looks(load("a.npy"), "2");
     close_vm();
 }
 END_TEST
@@ -289,4 +313,5 @@ START_TEST(state_that_is_damaged)
 }
 END_TEST
 
-UNIT_MAIN("io", npy_comes_back, npy_of_others, damage_is_an_error, tables, idx, text_and_the_world, state_that_is_damaged)
+UNIT_MAIN("io", npy_comes_back, abandoned_files_go, npy_of_others, damage_is_an_error, tables, idx, text_and_the_world,
+          state_that_is_damaged)
