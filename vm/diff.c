@@ -9,9 +9,13 @@ code *code_derive(code *c, derive_kind kind, uint64_t mask)
 {
     vm *m = c->vm;
     if (kind == DERIVE_FWD) kind = m->gradient_depth ? DERIVE_EXACT : m->budgeted ? DERIVE_PIECES : DERIVE_WHOLE;
-    /* A mask says nothing about parameters that do not exist. */
+    /* What a rest parameter takes is one: it is active when any of that is. Beyond, a mask says nothing about
+       parameters that do not exist. */
     uint32_t bits = 1 + c->nparams;
-    if (bits < 64) mask &= (1ull << bits) - 1;
+    if (bits < 64) {
+        if (c->rest && mask >> bits) mask |= 1ull << (bits - 1);
+        mask &= (1ull << bits) - 1;
+    }
     if (c->ncaptures == 0) mask &= ~1ull;
     for (struct derived *d = c->derived; d; d = d->next)
         if (d->kind == kind && d->mask == mask) return d->code;
