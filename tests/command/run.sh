@@ -3,25 +3,9 @@
 #
 # In: REPLAY (build/replay). Out: a line for each thing that is not as it should be, and one of counts.
 set -u
-replay=$(realpath "${REPLAY:-build/replay}")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-passed=0 failed=0
-NO_COLOR=1 export NO_COLOR
+most=60
+. "$(dirname "$0")/../expect.sh"
 
-# expect STATUS WORDS arguments…: the status, and words on standard output or error.
-expect() {
-    status=$1 words=$2
-    shift 2
-    timeout 60 "$replay" "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got = "$status" ] && grep -qF -- "$words" out err; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAIL: replay $*: status $got (wanted $status), wanted: $words"
-        head -c 300 err
-    fi
-}
 # also WORDS: the last one said this, too.
 also() { if grep -qE -- "$1" out err; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAIL: no: $1"; head -c 600 err; fi; }
 

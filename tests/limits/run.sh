@@ -6,27 +6,10 @@
 # In: REPLAY (build/replay), LIMITS_TIME: seconds that each text may take (20; the sanitizers need more, and what is
 # given as --time grows with it).
 set -u
-replay=$(realpath "${REPLAY:-build/replay}")
 most=${LIMITS_TIME:-20}
 here=$(realpath "$(dirname "$0")/../..")
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-passed=0 failed=0
-NO_COLOR=1 export NO_COLOR
+. "$here/tests/expect.sh"
 
-# expect STATUS WORDS [options] FILE: the status, and words on standard error or output.
-expect() {
-    status=$1 words=$2
-    shift 2
-    timeout "$most" "$replay" "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got = "$status" ] && { [ -z "$words" ] || grep -qF -- "$words" err out; }; then passed=$((passed + 1)); else
-        failed=$((failed + 1))
-        echo "FAIL: replay $*: status $got (wanted $status), wanted: $words"
-        head -c 300 err
-    fi
-}
 # many N TEXT: TEXT N times, without a newline.
 many() { awk -v n="$1" -v s="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", s }'; }
 

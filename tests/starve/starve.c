@@ -7,6 +7,7 @@
  * What must hold: the text succeeds all the same or fails with error[memory]; a variable set before is as it was;
  * the VM goes on working; and when it closes nothing is live. Out: a line for each breach, with the callers of the
  * request, and one of counts. The linker hands memory_close and the requests over (see Makefile). */
+#include "../fuzz/held.h"
 #include "../../lang/session.h"
 #include <execinfo.h>
 #include <signal.h>
@@ -16,15 +17,6 @@
 #include <unistd.h>
 
 static unsigned long trials, failures, succeeded;
-static size_t left_live;
-
-void __real_memory_close(memory *m);
-void __wrap_memory_close(memory *m);
-void __wrap_memory_close(memory *m)
-{
-    left_live = m->live_all;
-    __real_memory_close(m);
-}
 
 /* --- places ---------------------------------------------------------------------------------------- */
 
@@ -161,9 +153,9 @@ static uint64_t trial(const char *path, const char *text_, size_t n, uint64_t at
     forget(m);
     session_close(&s);
     host_close(&h);
-    if (left_live) {
+    if (held) {
         char more[60];
-        snprintf(more, sizeof more, "%zu bytes%s", left_live, was_fine ? " (it succeeded)" : "");
+        snprintf(more, sizeof more, "%zu bytes%s", held, was_fine ? " (it succeeded)" : "");
         breach(path, at, "leaked ", more);
     }
     return was_fine || at ? made : 0;
@@ -176,13 +168,13 @@ static void trial_of_opening(void)
     vm_config c = vm_config_default();
     running = "opening";
     trials++;
-    left_live = 0;
+    held = 0;
     place.n = 0, place.armed = true;
     bool fine = host_open(&h, &c);
     place.armed = false;
     if (fine) host_close(&h);
     succeeded += fine;
-    if (left_live) breach(running, 0, "it leaks", "");
+    if (held) breach(running, 0, "it leaks", "");
 }
 
 static char *slurp(const char *path, size_t *n)
