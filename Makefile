@@ -196,7 +196,7 @@ $(BUILD)/random: $(wildcard tests/random/*.[ch]) $(BUILD)/libreplay.a
 # Allocations refused, one at a time: STARVE_COUNT= of them for each text, and one for each place that asks for memory;
 # of the examples of builtins, too.
 STARVE_COUNT ?= 10
-STARVE_CALLS := memory_close memory_alloc memory_array_alloc memory_resize arena_alloc arena_text
+STARVE_CALLS := calloc memory_close memory_alloc memory_array_alloc memory_resize arena_alloc arena_text
 STARVE_TEXTS := $(wildcard tests/golden/*.rl tests/cases/lang/*.rl tests/cases/stdlib/*.rl tests/cases/*.rl) $(addprefix examples/,newton.rl linreg.rl ode.rl recursion.rl)
 starve: $(BUILD)/starve $(BUILD)/replay
 	@$(BUILD)/replay spec | awk '/^```/ { inside = !inside; next } inside { sub(/  #.*/, ""); print }' >$(BUILD)/starve.txt

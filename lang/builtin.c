@@ -67,6 +67,13 @@ static void slot_put(builtins *b, uint32_t i)
     b->slots[k] = i + 1;
 }
 
+void builtins_cut(builtins *b, uint32_t count)
+{
+    b->n = count - prim_count;
+    if (b->slots) memset(b->slots, 0, b->nslots * sizeof *b->slots);
+    for (uint32_t i = 0; i < b->n; i++) slot_put(b, i);
+}
+
 static bool slots_grow(builtins *b)
 {
     uint32_t n = b->nslots ? b->nslots * 2 : 256;

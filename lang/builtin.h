@@ -26,6 +26,9 @@ void builtins_close(builtins *b);
    as the global `<module>:name`. The text is only scanned for lines that start with `fn`. */
 bool builtins_scan(builtins *b, const char *module, const char *text_, size_t length);
 
+/* Takes back what was scanned since there were `count` (builtins_count). */
+void builtins_cut(builtins *b, uint32_t count);
+
 /* Finds a builtin by name; *index gets its number (for REF_BUILTIN). Names starting with `__` are
    found only when `internal`. */
 bool builtin_find(const builtins *b, symbol name, bool internal, uint32_t *index);

@@ -339,7 +339,10 @@ static bool preload_all(host *h)
 
 bool host_extend(host *h, const char *module, const char *s, size_t n)
 {
-    return builtins_scan(h->builtins, module, s, n) && preload(h, module, s, n);
+    uint32_t before = builtins_count(h->builtins);
+    if (builtins_scan(h->builtins, module, s, n) && preload(h, module, s, n)) return true;
+    builtins_cut(h->builtins, before);
+    return false;
 }
 
 /* --- the host itself -------------------------------------------------------------------------- */

@@ -284,7 +284,10 @@ static int run_line(int argc, char **argv)
     if (word && !strcmp(word, "memory") && l.config.argc == 2 && !strcmp(l.config.argv[1], "--least"))
         return command_least(&l.config, l.seconds, l.config.argv[0]);
     host h = {.colour = isatty(2) && !getenv("NO_COLOR")};
-    if (!host_open(&h, &l.config)) return 1;
+    if (!host_open(&h, &l.config)) {
+        fputs("replay: no memory to start with\n", stderr);
+        return 1;
+    }
     int status;
     deadline *d = l.seconds > 0 ? deadline_open(&h.vm->interrupt, 2) : NULL;
     if (l.seconds > 0 && !d) {

@@ -217,7 +217,7 @@ typedef struct replay_primitive {
     const char *parameters; /* "x, w": names of the language; always that many arguments come */
     /* Replay text of a function from the result's cotangent, the result and the arguments to the arguments'
        cotangents: one for one argument, else a tuple (none for an argument without derivative):
-       "fn(dy, y, x, w) = (dy * w, dy * x)". It may call other functions of the host, which gives higher
+       "fn(dy, y, x, w) = (dy * w, dy * x)". It may call functions of the host that were registered before, which gives higher
        derivatives; the forward mode is its transpose. NULL: differentiating it is an error (REPLAY_PURE) or
        gives zero. */
     const char *derivative;

@@ -36,6 +36,21 @@ static void builder_refuse(builder *b)
     b->failed = true;
 }
 
+/* From what the VM set aside when it was opened. Passes stop at the next instruction they come to, so that it
+   suffices for all that are under way, unless one instruction alone has tens of thousands of operands. */
+static void *last_take(builder *b, size_t bytes)
+{
+    vm *m = b->vm;
+    if (bytes > LAST_ROOM - m->last_used) return NULL;
+    char *p = memset(m->last_room + m->last_used, 0, bytes);
+    m->last_used += (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+    if (m->last_used > LAST_ROOM) m->last_used = LAST_ROOM;
+    m->last_users += !b->in_last_room;
+    b->in_last_room = true;
+    return p;
+}
+static bool is_last(const vm *m, const void *p) { return (char *)p >= m->last_room && (char *)p < m->last_room + LAST_ROOM; }
+
 /* After a refusal it lives as long as the builder. */
 void *builder_take(builder *b, size_t bytes)
 {
@@ -43,7 +58,7 @@ void *builder_take(builder *b, size_t bytes)
     if (p) return p;
     builder_refuse(b);
     struct spare *s = calloc(1, sizeof *s + bytes);
-    if (!s) return NULL;
+    if (!s) return last_take(b, bytes);
     s->next = b->spare;
     b->spare = s;
     return s->start;
@@ -380,7 +395,7 @@ static void code_free_one(code *c)
 static void builder_drop(builder *b)
 {
     code *c = b->c;
-    bool stand_in = false;
+    bool stand_in = c && is_last(b->vm, c);
     for (uint32_t i = 0; c && i < c->ncodes; i++) code_release(c->codes[i]);
     for (struct spare *s = b->spare; s; s = s->next) stand_in |= (void *)s->start == (void *)c;
     if (c && !stand_in) {
@@ -396,6 +411,8 @@ static void builder_drop(builder *b)
         next = s->next;
         free(s);
     }
+    if (b->in_last_room && --b->vm->last_users == 0) b->vm->last_used = 0;
+    b->in_last_room = false;
     b->spare = NULL;
     b->c = NULL;
 }

@@ -222,6 +222,7 @@ struct code {
 /* --- building (code.c) ----------------------------------------------------------------------
  * A builder is a Code under construction and a current block. After a refusal `failed` is set and
  * everything further is ignored; code_finish then returns NULL with the error set. */
+enum { LAST_ROOM = 1 << 20 /* bytes of vm.last_room, of which none are touched before they are needed */ };
 typedef struct builder {
     vm *vm;
     code *c;
@@ -234,6 +235,7 @@ typedef struct builder {
     uint32_t origin;
     uint32_t *slots, nslots; /* hash of shared constants: index + 1 */
     struct spare *spare;
+    bool in_last_room;
 } builder;
 /* where/point/origin apply to the next instructions; origin 0 takes a fresh one each. src_at is copied
    by the next instruction that has sources (it must have as many spans) and is then NULL again.

@@ -245,10 +245,7 @@ static void flat_checkpoint(flat *f, const live_instr *li)
 {
     const instr *i = li->i;
     uint32_t mine = f->index, few[8], *held = few;
-    if (i->nsrc > 8 && !(held = arena_alloc(&f->arena, i->nsrc * sizeof *held))) {
-        f->failed = true;
-        return;
-    }
+    if (i->nsrc > 8 && !(held = flat_take(f, i->nsrc * sizeof *held))) return;
     for (uint32_t k = 0; k < i->nsrc; k++) {
         flat_op(f, RUN_KEEP);
         uint32_t at = f->n;

@@ -23,17 +23,13 @@ vm_config vm_config_default(void) { return (vm_config){.float_dtype = DTYPE_F64,
 vm *vm_open(const vm_config *config)
 {
     memory mem;
-    if (!memory_open(&mem)) {
-        fputs("replay: no memory\n", stderr);
-        return NULL;
-    }
+    if (!memory_open(&mem)) return NULL;
     vm *m = malloc(sizeof *m); /* the handle itself cannot be counted by the allocator inside it */
     if (!m) {
         memory_close(&mem);
-        fputs("replay: no memory\n", stderr);
         return NULL;
     }
-    *m = (vm){.mem = mem, .config = config ? *config : vm_config_default(), .fail_arg = -1};
+    *m = (vm){.mem = mem, .config = config ? *config : vm_config_default(), .fail_arg = -1, .last_room = malloc(LAST_ROOM)};
     m->mem.no_pool = !m->config.pool;
     m->mem.stop = &m->interrupt;
     if (m->config.limit) m->mem.limit = m->config.limit;
@@ -51,7 +47,7 @@ vm *vm_open(const vm_config *config)
     m->next_origin = 1;
 
     m->symbols = symbols_open(&m->mem);
-    bool fine = m->symbols != NULL && prims_open(m);
+    bool fine = m->last_room && m->symbols && prims_open(m);
     if (fine) {
         m->globals = table_new(m);
         record *r = m->globals.tag == V_UNDEF ? NULL : record_new(m, 0, 8);
@@ -63,7 +59,6 @@ vm *vm_open(const vm_config *config)
         fine = worth_open(m) && m->keep && m->error == NULL;
     }
     if (!fine) {
-        fputs("replay: no memory\n", stderr);
         vm_close(m);
         return NULL;
     }
@@ -87,6 +82,7 @@ void vm_close(vm *m)
     diag_free(m->error);
     if (m->symbols) symbols_close(m->symbols);
     memory_close(&m->mem);
+    free(m->last_room);
     free(m);
 }
 

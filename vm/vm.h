@@ -103,6 +103,9 @@ struct vm {
     volatile int interrupt;      /* set from a signal handler or another thread: stop at the next instruction */
     size_t output;               /* bytes printed so far */
     uint32_t next_origin;        /* see code.h */
+    char *last_room;             /* for builders when libc gives nothing any more; see code.c */
+    size_t last_used;
+    uint32_t last_users;
     code *custom;                /* see diff_custom.c */
     vm_stats stats;
     struct looptape *tapes; /* loop tapes that let go of what they hold when memory is short (budget.h) */

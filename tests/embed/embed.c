@@ -263,6 +263,13 @@ static void functions(void)
     CHECK(replay_register(r, &p));
     p = (replay_primitive){.size = sizeof p, .name = "b a d", .call = cube};
     CHECK(!replay_register(r, &p) && failed_with(r, "name"));
+    /* what failed leaves nothing behind: its name is free */
+    p = (replay_primitive){.size = sizeof p, .name = "twice", .parameters = "x", .call = cube, .derivative = "fn(dy, y, x) = dy * typo(x)"};
+    CHECK(!replay_register(r, &p) && failed_with(r, "name"));
+    CHECK(!replay_load(r, "test", "twice(2.0)", 0) && failed_with(r, "name") && !strstr(replay_error(r)->message, "host"));
+    p.derivative = "fn(dy, y, x) = dy * 3 * x^2";
+    CHECK(replay_register(r, &p));
+    CHECK(number(replay_load(r, "test", "grad(twice)(2.0)", 0)) == 12);
     CHECK(number(replay_load(r, "test", "cube(2.0)", 0)) == 8);
     CHECK(number(replay_load(r, "test", "grad(cube)(2.0)", 0)) == 12);
     CHECK(number(replay_load(r, "test", "grad(grad(fn(x) = cube(x)))(2.0)", 0)) == 12);

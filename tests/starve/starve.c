@@ -3,7 +3,8 @@
  * In: paths of .rl files, or @ and a file of which every line is a text; STARVE_COUNT=, how many N for each file (30);
  * STARVE_DEPTH=, how many callers make a place (4). For each N a fresh VM runs the file's text with that allocation
  * refused. So it does for each place in the C code that asks for memory, known by its callers: the first request from
- * there in all the texts is refused. A request to an arena may be refused anywhere, for its chunk may end there.
+ * there in all the texts is refused, and, of every fourth place, all that come after as well, as on a machine that has no
+ * more. A request to an arena may be refused anywhere, for its chunk may end there.
  * What must hold: the text succeeds all the same or fails with error[memory]; a variable set before is as it was;
  * the VM goes on working; and when it closes nothing is live. Out: a line for each breach, with the callers of the
  * request, and one of counts. The linker hands memory_close and the requests over (see Makefile). */
@@ -23,6 +24,7 @@ static unsigned long trials, failures, succeeded;
 enum { PLACES_MOST = 1 << 17, DEPTH_MOST = 16 };
 static struct {
     bool armed, looks; /* looks: notes places that were not met before */
+    bool on;           /* all from that one on are refused, as when the machine has no more */
     uint64_t n, at;    /* requests so far, the one to refuse */
     uint64_t seen[2 * PLACES_MOST];
     uint64_t fresh[PLACES_MOST]; /* the first requests from places not met before */
@@ -53,11 +55,19 @@ __attribute__((noinline)) static bool refused(memory *m, size_t bytes)
     if (!place.armed) return false;
     uint64_t n = ++place.n;
     if (place.looks && is_new()) place.fresh[place.nfresh++] = n;
-    if (n != place.at) return false;
-    place.ncallers = backtrace(place.callers, 24);
+    if (place.on ? !place.at || n < place.at : n != place.at) return false;
+    if (n == place.at) place.ncallers = backtrace(place.callers, 24);
     m->refused = bytes ? bytes : 1;
     m->refused_live = SIZE_MAX;
     return true;
+}
+
+/* What builders fall back on when memory_alloc gives nothing. */
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes)
+{
+    return place.armed && place.on && place.at && place.n >= place.at ? NULL : __real_calloc(n, bytes);
 }
 
 #define WRAP(type, name, ...) \
@@ -206,6 +216,9 @@ static void starve(const char *path, const char *s, size_t n, uint64_t nth, uint
         alarm(120);
         place.at = place.fresh[k];
         trial(path, s, n, 0);
+        place.on = true;
+        if (k % 4 == nth % 4) trial(path, s, n, 0);
+        place.on = false;
     }
     place.at = 0;
 }
