@@ -265,7 +265,7 @@ static bool outline_open(lowering *l, const parts *p, outline *o)
         if (p->push[k]) continue;
         o->carried[k] = o->map[r] = block_param_add(b, b->c->body, c->reg_names[r]);
     }
-    cloner k = {.b = b, .from = c, .map = o->map};
+    cloner k = {.b = b, .from = c, .map = o->map, .runs_only = true};
     b->at = b->c->body;
     for (uint32_t j = 0; j + 1 < p->body->n && !b->failed; j++)
         if (!is_push(p, p->body->list[j])) clone_instr(&k, p->body->list[j], b->c->body);
@@ -281,7 +281,7 @@ static void outline_drop(outline *o)
 /* Returns the next values of those in p->state, the entry (all tapes' values), or both. */
 static bool outline_return(lowering *l, const parts *p, outline *o, bool state, bool entry)
 {
-    cloner k = {.b = &o->b, .from = l->c, .map = o->map};
+    cloner k = {.b = &o->b, .from = l->c, .map = o->map, .runs_only = true};
     const instr *y = block_end(p->body);
     reg *out = arena_alloc(&l->arena, (p->width + p->i->ndst + 1) * sizeof(reg));
     if (!out) return vm_out_of_memory(l->m);
